@@ -1,22 +1,29 @@
 //! `dormouse assistant`: the assistants of the folder.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod life;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use clap::Subcommand;
 use dormouse_contracts::{AssistantId, Habitat};
 use dormouse_engine::{RosterChange, Tag};
 use dormouse_host::{
-    DataFolder, OpenLog, Summary, SystemClock, check_format,
+    DataFolder, OpenLog, Summary, SystemClock,
+    archive::LifeWish,
+    check_format,
     roster::{self, KnownNames, LookedUp, Newcomer, RosterDecision, RosterError},
 };
 use dormouse_sandbox::{Sandbox, landmarks};
-use dormouse_store::{LogOpenError, LogView, RedbLog};
+use dormouse_store::{LogView, RedbLog};
 use serde::Serialize;
 
 use crate::{
     command::{
         CommandError, CommandFailure, JsonFlag, Places, Printing, author, block_on, callers_host,
-        roster_exit, say, view_log,
+        roster_exit, say, view_log, whole,
     },
     config::Config,
     data,
@@ -68,6 +75,41 @@ pub(crate) enum Assistant {
         key: AssistantId,
         #[command(flatten)]
         who: Who,
+    },
+    /// Create an assistant that has lived as another one did, up to an event, with a log of its own. It begins switched off
+    Fork {
+        /// The key of the original, which is not changed
+        #[arg(value_name = "FROM")]
+        from: AssistantId,
+        /// The last event that both have, or the last one before it after which no turn was under way [default: the end]
+        #[arg(long, value_name = "SEQ", value_parser = whole::<u64>(1..=u64::MAX))]
+        at: Option<u64>,
+        /// The key of the fork [default: FROM-fork]
+        #[arg(long = "as", value_name = "KEY")]
+        key: Option<AssistantId>,
+        #[command(flatten)]
+        who: Who,
+    },
+    /// Write the whole life of an assistant into a file: its log, from which memory, goals and journal follow (docs/archive-format.md)
+    Export {
+        /// Its key
+        #[arg(value_name = "KEY")]
+        key: AssistantId,
+        /// The new file; an existing file is never overwritten
+        #[arg(long = "to", value_name = "FILE")]
+        into: PathBuf,
+    },
+    /// Create an assistant that goes on with the life in a file. Everything in it is checked first. It begins switched off
+    Import {
+        /// A file that `dormouse assistant export` wrote
+        #[arg(value_name = "FILE")]
+        from: PathBuf,
+        /// Its key [default: the one in the file]
+        #[arg(long = "as", value_name = "KEY")]
+        key: Option<AssistantId>,
+        /// The name of its character [default: the one in the life]
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
     },
     /// Show, add and remove the tags of an assistant
     Tag {
@@ -202,6 +244,11 @@ impl Folder {
                 say(&format!("{key} is created as a clone of {from}"))?;
                 Ok(Exit::Success)
             }
+            Assistant::Fork { from, at, key, who } => self.fork(&from, at, (key, who)).await,
+            Assistant::Export { key, into } => self.export(&key, &into).await,
+            Assistant::Import { from, key, name } => {
+                self.import(&from, LifeWish { key, name }).await
+            }
             Assistant::Tag { key, add, remove } => self.tag(&key, add, &remove).await,
             Assistant::Archive { key, reason } => {
                 let changed = self.change(&key, RosterChange::Archived, reason).await?;
@@ -232,13 +279,7 @@ impl Folder {
         match callers_host() {
             Some(host) => host.create(newcomer, decision("created")).await?,
             None => {
-                let log = match self.open_to_write().await {
-                    Err(CommandError::LogOpen(LogOpenError::Absent { .. })) => {
-                        self.data.create()?;
-                        RedbLog::open(&self.data.log())?
-                    }
-                    opened => opened?,
-                };
+                let log = self.open_or_create().await?;
                 self.check_name(&log, &newcomer).await?;
                 let decision = decision("created");
                 let config = (&self.config, &landmarks());

@@ -5,11 +5,13 @@ use std::fmt::Write;
 use clap::Args;
 use dormouse_contracts::{AssistantId, Clock, Timestamp};
 use dormouse_engine::{
-    Event, GoalNote, Night, NightCounts, NightWorker, SleepError, SleepStep, SleepWish, StepEnd,
-    StepProgress, WakeCause, restore,
+    Consolidator, Event, GoalNote, Night, NightCounts, SleepError, SleepStep, SleepWish, StepEnd,
+    StepProgress, WakeCause,
 };
-use dormouse_host::{DataFolder, SystemClock};
-use dormouse_providers::token_counter_for;
+use dormouse_host::{
+    DataFolder, SystemClock,
+    upkeep::{self, WholeNightError},
+};
 use serde_json::json;
 
 use crate::{
@@ -205,7 +207,7 @@ fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit
     }
     drop(log);
     let (by, accounts) = consolidator(&file, u64::MAX, &command.provider)?;
-    let night = block_on(Box::pin(all_work(&file, by)))??;
+    let night = block_on(Box::pin(all_work(&file, &by)))??;
     let printing = command.json.printing();
     let mut line = as_json(&night);
     if let Some(fields) = line.as_object_mut() {
@@ -224,31 +226,20 @@ fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit
     })
 }
 
-async fn all_work(
-    file: &MemoryFile,
-    mut by: dormouse_engine::Consolidator,
-) -> Result<Night, CommandError> {
+async fn all_work(file: &MemoryFile, by: &Consolidator) -> Result<Night, CommandError> {
     let mut memory = file.open_to_change(Missing::Fail).await?;
-    let key = file.key();
-    loop {
-        let state = restore(memory.log(), &key).await?;
-        if state.stop.is_on() {
-            return Err(SleepError::Stopped.into());
-        }
-        let Some(night) = state.sleep.tonight() else {
-            return Err(SleepError::Awake.into());
-        };
-        if let Some(model) = &state.configuration.model {
-            // Prompts are measured with the assistant's own token counter, even if another model sums them up.
-            by.counter = token_counter_for(&model.provider, &model.name);
-        }
-        let Some(step) = night.next_step() else {
-            let woken = state.wake_up(WakeCause::AllDone)?;
-            memory.note_waking(woken).await?;
-            return Ok(night.clone());
-        };
-        let worker = NightWorker::new(by.clone(), night.number);
-        worker.work(&mut memory, step).await?;
+    match upkeep::whole_night(by, &mut memory).await {
+        Ok(night) => Ok(night),
+        Err(WholeNightError::Replay(error)) => Err(error.into()),
+        Err(WholeNightError::Sleep(error)) => Err(error.into()),
+        Err(WholeNightError::Change(error)) => Err(error.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl CommandFailure for WholeNightError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
     }
 }
 

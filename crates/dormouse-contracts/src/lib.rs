@@ -61,7 +61,7 @@ pub use provenance::{Attribution, Author, Origin, OriginError, Sources};
 pub use random::Random;
 pub use senses::{
     AdmitError, CheckCharacter, CheckName, Habitat, Landmarks, PERCEPTIONS_PAGE, Presence,
-    SenseError, SenseErrorKind, Senses,
+    SenseError, SenseErrorKind, Senses, character_of,
 };
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};

@@ -160,6 +160,15 @@ impl From<IdError> for AdmitError {
     }
 }
 
+/// The id of an assistant's character in a world that has no ids of its own for them.
+///
+/// # Errors
+///
+/// [`IdError`] if no valid id can be made from the key.
+pub fn character_of(assistant: &AssistantId) -> Result<EntityId, IdError> {
+    EntityId::try_new(format!("assistant:{assistant}"))
+}
+
 /// A world that assistants live in: they perceive it and act in it with its tools.
 pub trait Habitat: ToolSource + Senses {
     /// The id of an assistant's character in this world, which stays the same.
@@ -168,7 +177,7 @@ pub trait Habitat: ToolSource + Senses {
     ///
     /// [`IdError`] if no valid id can be made from the key.
     fn character(&self, assistant: &AssistantId) -> Result<EntityId, IdError> {
-        EntityId::try_new(format!("assistant:{assistant}"))
+        character_of(assistant)
     }
 
     /// Lets an assistant's character in under this name when the assistant wakes. A character that is there already

@@ -31,6 +31,7 @@ mod gate;
 mod goals;
 mod handle;
 mod journal;
+mod moving;
 mod ports;
 mod preview;
 mod privacy;
@@ -111,6 +112,7 @@ pub use handle::{
     StopError,
 };
 pub use journal::{left_entry, named_source, similar_entries};
+pub use moving::acts_left_behind;
 pub use ports::Ports;
 pub use preview::{PreviewError, preview_after, preview_prompt, prompt_findings};
 pub use projects::{PROJECT_CONTEXT_LIMIT, PROJECT_SUMMARY_LIMIT, ProjectError};
@@ -124,8 +126,8 @@ pub use remembering::{
     CatchUpError, CaughtUp, LoggedChangeError, LoggedMemory, catch_up, check_log,
 };
 pub use replay::{
-    DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, ReplayError, decide_again,
-    encode_snapshot, replay, restore,
+    DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, ReplayError, STATE_SCHEMA,
+    decide_again, encode_snapshot, replay, restore,
 };
 pub use secrets::{SecretsInLog, secrets_of};
 pub use self_notes::{SELF_NOTE_LIMIT, SelfNoteError};

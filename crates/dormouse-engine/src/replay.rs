@@ -17,8 +17,9 @@ pub use decide_again::{
     DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, decide_again,
 };
 
-/// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded.
-const SNAPSHOT_SCHEMA: u16 = 12;
+/// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded. Hashes of states of
+/// different versions cannot be compared.
+pub const STATE_SCHEMA: u16 = 12;
 
 /// A log could not be folded.
 #[derive(Debug, thiserror::Error)]
@@ -132,13 +133,13 @@ pub(crate) async fn event<L: ReadEvents + ?Sized>(
 pub fn encode_snapshot(state: &State) -> Result<Snapshot, serde_json::Error> {
     Ok(Snapshot {
         seq: state.seq,
-        schema: SNAPSHOT_SCHEMA,
+        schema: STATE_SCHEMA,
         payload: serde_json::to_vec(state)?,
     })
 }
 
 fn decode_snapshot(snapshot: &Snapshot) -> Option<State> {
-    if snapshot.schema != SNAPSHOT_SCHEMA {
+    if snapshot.schema != STATE_SCHEMA {
         return None;
     }
     let state: State = serde_json::from_slice(&snapshot.payload).ok()?;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use dormouse_bridge::{BridgeFile, BridgeOpenError};
-use dormouse_contracts::{Clock, ReadError, WorldError};
+use dormouse_contracts::{Clock, ReadError, Senses, WorldError, WorldId};
 use dormouse_sandbox::{Sandbox, WorldRewriteError};
 use dormouse_store::{LogOpenError, LogView, RedbLog, RewriteError};
 
@@ -106,6 +106,15 @@ impl WorldFile {
                 name: name(&folder.game()),
                 open: OpenWorld::Bridge(game.file().clone()),
             },
+        }
+    }
+
+    /// The id of the world.
+    #[must_use]
+    pub fn id(&self) -> &WorldId {
+        match &self.open {
+            OpenWorld::Sandbox(world) => world.id(),
+            OpenWorld::Bridge(file) => file.world(),
         }
     }
 

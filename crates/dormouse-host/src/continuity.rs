@@ -5,7 +5,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::State;
 
-use crate::roster::fork::BEFORE;
+use crate::roster::destination::BEFORE;
 
 /// How an assistant relates to a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,11 @@ use std::{
 
 use dormouse_contracts::AssistantId;
 use dormouse_memory::Memory;
+use dormouse_store::write_ahead_file;
+
+/// How the name of a life that is being copied begins and ends; its key is in between.
+const NEW_LIFE: &str = "life-";
+const NEW_LIFE_END: &str = ".redb.new";
 
 /// The folder that holds everything the program keeps.
 #[derive(Clone, Debug)]
@@ -110,6 +115,34 @@ impl DataFolder {
         remove_memory(&self.memory_being_made(key))
     }
 
+    /// The log of a life that is being copied into the folder, until it is complete.
+    pub(crate) fn life_being_made(&self, key: &AssistantId) -> PathBuf {
+        self.0.join(format!("{NEW_LIFE}{key}{NEW_LIFE_END}"))
+    }
+
+    /// Removes what copying a life left behind when the program was killed. Call it only while the log is open for writing: that
+    /// prevents a copy by another process.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::Remove`].
+    pub fn remove_lives_being_made(&self) -> Result<(), DataError> {
+        let Ok(entries) = fs::read_dir(&self.0) else {
+            return Ok(());
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_str().unwrap_or_default();
+            // The file itself, the one ahead of it, and one that is being created.
+            let is_left =
+                name.trim_start_matches('.').starts_with(NEW_LIFE) && name.contains(NEW_LIFE_END);
+            if is_left {
+                remove(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
     /// The world.
     pub fn world(&self) -> PathBuf {
         self.0.join("world.redb")
@@ -167,13 +200,22 @@ impl DataFolder {
 ///
 /// [`DataError::Remove`]; some files may be gone.
 pub fn remove_memory(memory: &Path) -> Result<(), DataError> {
-    for file in Memory::files(memory) {
-        match fs::remove_file(&file) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(DataError::Remove { file, source });
-            }
-            Ok(()) | Err(_) => {}
+    Memory::files(memory).into_iter().try_for_each(remove)
+}
+
+/// Removes a life that was being copied into this file, if it is there.
+pub(crate) fn remove_life(life: &Path) -> Result<(), DataError> {
+    [write_ahead_file(life), life.to_owned()]
+        .into_iter()
+        .try_for_each(remove)
+}
+
+/// Removes a file, if it is there.
+fn remove(file: PathBuf) -> Result<(), DataError> {
+    match fs::remove_file(&file) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(DataError::Remove { file, source })
         }
+        Ok(()) | Err(_) => Ok(()),
     }
-    Ok(())
 }

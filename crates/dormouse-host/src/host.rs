@@ -13,6 +13,7 @@ mod running;
 #[cfg(feature = "mcp")]
 mod servers_model;
 mod stepping;
+mod upkeep;
 mod woken;
 
 use std::{
@@ -61,6 +62,7 @@ pub(crate) use process_budget::ProcessLimits;
 use residency::Residency;
 pub use residency::{Resident, Summary};
 pub use running::{EndedError, Running};
+pub use upkeep::Upkeep;
 pub use woken::Woken;
 
 /// Default of [`HostSettings::put_away_after`].
@@ -208,6 +210,8 @@ pub(crate) struct Shared {
     past: Past,
     /// Assistants that were woken without being residents.
     alone: Mutex<BTreeMap<AssistantId, Handle>>,
+    /// Assistants on whose memories somebody works.
+    worked_on: upkeep::WorkedOn,
 }
 
 impl fmt::Debug for Shared {
@@ -383,6 +387,7 @@ impl OpenedFolder {
         // The log is opened before the world, because the process that has the log open owns the folder.
         let log_was_missing = is_missing(&folder.log());
         let log = RedbLog::open(&folder.log())?;
+        folder.remove_lives_being_made()?;
         let mut new_files = NewFiles::default();
         // Another process may have created and used the log meanwhile.
         let is_empty = log.assistants().is_ok_and(|known| known.is_empty());
@@ -483,6 +488,7 @@ impl OpenedFolder {
             names: Mutex::default(),
             past: Past::default(),
             alone: Mutex::default(),
+            worked_on: upkeep::WorkedOn::default(),
         });
         #[cfg(feature = "mcp")]
         if let Some(mcp) = &shared.mcp {

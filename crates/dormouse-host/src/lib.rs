@@ -6,10 +6,11 @@
 //! Read in this order: [`DataFolder`] (what is on disk), [`config`] (what the operator decides), [`provider`] (which
 //! models answer), [`dialects`] (what was learnt about them), [`recall`] (the encoder and the vector index of the
 //! memory), [`Host`] (all of it, wired, for any number of assistants), [`roster`] (who they are), [`Resident`] (one
-//! that is awake), [`Tail`] (the events of a log as they are written).
+//! that is awake), [`Tail`] (the events of a log as they are written), [`archive`] (a life as a file).
 //!
 //! Stability: the Rust interface may still change. The files in the data folder are formats of other crates.
 
+pub mod archive;
 mod backup;
 pub mod config;
 mod continuity;
@@ -23,6 +24,7 @@ mod host;
 pub mod http_world;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+mod memory_import;
 mod past;
 mod preview;
 pub mod provider;
@@ -34,6 +36,7 @@ mod spending;
 mod system;
 mod tail;
 mod tool_list;
+pub mod upkeep;
 mod vectors;
 
 pub use backup::{BackupError, BackupReport, WorldFile, back_up};
@@ -45,8 +48,9 @@ pub use format::check_format;
 pub use game_world::{GameConnections, GameWorld};
 pub use host::{
     Awake, EndedError, Host, HostError, HostSettings, Mismatch, OpenLog, Resident, Running,
-    ServiceReport, Summary, Woken, admit_player, check_follows, player_named,
+    ServiceReport, Summary, Upkeep, Woken, admit_player, check_follows, player_named,
 };
+pub use memory_import::MemoryImport;
 pub use preview::preview;
 pub use pump::{OnAccepted, PATIENCE, PumpError, Pumped, pause};
 pub use spending::spending;

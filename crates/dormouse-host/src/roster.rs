@@ -1,25 +1,31 @@
 //! The assistants of a data folder: creating, cloning, tagging, archiving and looking them up. Each change is an event of the
 //! assistant's log, so nothing here needs the assistant to be awake, or a model.
 
+pub(crate) mod destination;
 pub(crate) mod fork;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, EntityId,
-    Habitat, IdError, Landmarks, LoadSnapshot, NewEvent, ReadEvents, Rejection, Seq,
+    Habitat, IdError, Landmarks, LoadSnapshot, NewEvent, ReadError, ReadEvents, Rejection, Seq,
 };
 use dormouse_engine::{
     Archived, Beginning, Event, ReplayError, Roster, RosterChange, RosterChanged, State, Stopped,
     Tag, restore,
 };
+use dormouse_store::LogOpenError;
 use dormouse_text::NameSkeleton;
 
 use crate::{
     config::{Config, character_name},
     continuity::{ContinuityError, WorldContinuity, check_world},
+    folder::DataError,
     host::OpenLog,
 };
+
+pub use destination::Destination;
+pub use fork::fork;
 
 /// An assistant to create in the folder.
 #[derive(Clone, Debug)]
@@ -133,9 +139,7 @@ pub enum RosterError {
         by: AssistantId,
     },
     /// There is no event after which a fork can begin.
-    #[error(
-        "{key} cannot be forked at event {at} or before: a fork must begin where no turn is under way, within the first 200,000 events of the log"
-    )]
+    #[error("{key} was never at rest up to event {at}: a fork begins where no turn is under way")]
     NoFork {
         /// The original.
         key: AssistantId,
@@ -153,6 +157,15 @@ pub enum RosterError {
         /// Why not.
         source: ReplayError,
     },
+    /// The log could not be read.
+    #[error("the log could not be read")]
+    Read(#[from] ReadError),
+    /// A life could not be copied into a file of its own.
+    #[error("the life could not be copied")]
+    NewLife(#[from] LogOpenError),
+    /// What an earlier copy left could not be removed.
+    #[error(transparent)]
+    Folder(#[from] DataError),
     /// The event could not be appended to the log.
     #[error("the change could not be written to the log")]
     Append(#[from] AppendError),

@@ -63,8 +63,8 @@ pub use record::{
 pub use spaces::{EncoderState, Space, SpaceState};
 pub use store::{StoreError, StoreErrorKind};
 pub use transfer::{
-    ExportError, Exported, ImportBatch, ImportClaims, ImportError, ImportLines, Imported,
-    LINE_LIMIT, LineError, source_key_of,
+    ExportError, ExportPage, Exported, ImportBatch, ImportClaims, ImportError, ImportLines,
+    Imported, LINE_LIMIT, LineError, source_key_of,
 };
 
 #[cfg(doctest)]

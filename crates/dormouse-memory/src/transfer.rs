@@ -34,7 +34,7 @@ mod import;
 mod line;
 pub(crate) mod source_key;
 
-pub use export::{ExportError, Exported};
+pub use export::{ExportError, ExportPage, Exported};
 pub use import::{ImportBatch, ImportError, ImportLines, Imported};
 pub use line::{ImportClaims, LINE_LIMIT, LineError};
 pub use source_key::source_key_of;

@@ -2,6 +2,7 @@
 //! it makes no decisions.
 
 pub(crate) mod approvals;
+mod archive;
 pub(crate) mod assistants;
 mod audit;
 pub(crate) mod components;
@@ -19,6 +20,7 @@ mod hygiene;
 pub(crate) mod interact;
 pub(crate) mod journal;
 pub(crate) mod memory;
+mod memory_lines;
 mod operation;
 mod pending_actions;
 mod projects;
@@ -29,6 +31,7 @@ pub(crate) mod sleep;
 pub(crate) mod status;
 mod templates;
 mod tools;
+mod upkeep;
 mod world;
 
 use std::sync::Arc;
@@ -108,6 +111,9 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(memory::list))
         .routes(routes!(memory::stats))
         .routes(routes!(hygiene::survey_memory, hygiene::fold_duplicates))
+        .routes(routes!(memory_lines::export))
+        .routes(routes!(memory_lines::import))
+        .routes(routes!(upkeep::forecast_consolidation, upkeep::consolidate))
         .routes(routes!(memory::undo))
         .routes(routes!(memory::show))
         .routes(routes!(memory::why))
@@ -130,6 +136,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(approvals::answer))
         .routes(routes!(history::show))
         .routes(routes!(history::reset))
+        .routes(routes!(upkeep::forecast_compaction, upkeep::compact))
         .routes(routes!(execution::show))
         .routes(routes!(execution::log))
         .routes(routes!(execution::metrics))
@@ -149,8 +156,10 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(session_memory::list, session_memory::add))
         .routes(routes!(session_memory::remove))
         .routes(routes!(reflection::show, reflection::request))
+        .routes(routes!(upkeep::conclude))
         .routes(routes!(audit::events))
         .routes(routes!(audit::state))
+        .routes(routes!(archive::export, archive::import))
         .routes(routes!(events::stream))
         .routes(routes!(world::tools, world::offer))
         .routes(routes!(world::perceive))

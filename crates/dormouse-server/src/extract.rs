@@ -100,7 +100,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
 
     async fn from_request(request: Request, service: &Shared) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        is_json(&parts.headers)?;
+        is_declared(&parts.headers, &["application/json"])?;
         let limits = &service.limits;
         let bytes = read(&parts.headers, body, limits.body_bytes, limits.patience).await?;
         // serde would also accept an array in place of an object.
@@ -119,13 +119,17 @@ impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
     }
 }
 
-fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
+/// Refuses a body that is not declared as one of these types.
+pub(crate) fn is_declared(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
     let declared = headers.get(header::CONTENT_TYPE);
     let declared = declared.and_then(|value| value.to_str().ok()).unwrap_or("");
     let kind = declared.split(';').next().unwrap_or("").trim();
-    match kind.eq_ignore_ascii_case("application/json") {
+    match expected.iter().any(|it| kind.eq_ignore_ascii_case(it)) {
         true => Ok(()),
-        false => Err(ProblemCode::ContentType.because("expected content-type: application/json")),
+        false => {
+            let expected = expected.join(" or ");
+            Err(ProblemCode::ContentType.because(format!("expected content-type: {expected}")))
+        }
     }
 }
 

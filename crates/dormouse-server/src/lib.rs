@@ -14,6 +14,7 @@ mod api;
 mod bridge;
 mod connection;
 mod extract;
+mod file_body;
 mod guard;
 mod idempotency;
 mod looking_back;

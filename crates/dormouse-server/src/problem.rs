@@ -64,7 +64,7 @@ codes! {
     IdempotencyInUse = CONFLICT, "idempotency_in_use", "A request with this idempotency key is under way";
     StaleEtag = PRECONDITION_FAILED, "stale_etag", "The configuration has changed since it was read";
     TooLarge = PAYLOAD_TOO_LARGE, "too_large", "The body is too large";
-    ContentType = UNSUPPORTED_MEDIA_TYPE, "content_type", "The body is not declared as JSON";
+    ContentType = UNSUPPORTED_MEDIA_TYPE, "content_type", "The body is declared as another type than this path expects";
     WrongHost = MISDIRECTED_REQUEST, "wrong_host", "This service has another name";
     InvalidValue = UNPROCESSABLE_ENTITY, "invalid_value", "A value is not allowed";
     IdempotencyMismatch = UNPROCESSABLE_ENTITY, "idempotency_mismatch", "The idempotency key was used for another request";
@@ -190,6 +190,9 @@ impl From<HostError> for Problem {
             HostError::NoSandbox | HostError::InGame | HostError::NoHttpWorld => {
                 ProblemCode::Conflict.because(error.to_string())
             }
+            HostError::WorkedOn(_) => ProblemCode::Conflict
+                .because(error.to_string())
+                .retry_after(5),
             HostError::Closed => ProblemCode::Unavailable.because("the service ends"),
             error => Self::internal(&error),
         }
@@ -210,6 +213,10 @@ impl From<RosterError> for Problem {
             RosterError::NameInUse { .. } => ProblemCode::InvalidValue.because(error.to_string()),
             RosterError::NoFork { .. } => ProblemCode::Conflict.because(error.to_string()),
             RosterError::Append(error) => error.into(),
+            RosterError::NewLife(error) => {
+                tracing::error!(cause = %dormouse_text::error_chain(&error), "a life was not copied");
+                ProblemCode::Storage.because("the life could not be copied, and nothing was changed: the log of the program says why")
+            }
             error => Self::internal(&error),
         }
     }

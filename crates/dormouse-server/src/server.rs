@@ -81,6 +81,11 @@ pub enum ServerError {
     /// The operating system has no random numbers.
     #[error("the operating system gives no random numbers")]
     Random(#[source] io::Error),
+    /// The answers that are kept under idempotency keys cannot be read.
+    #[error(
+        "replies.jsonl in the data folder cannot be used: mend its access rights, or remove it (then earlier idempotency keys are forgotten)"
+    )]
+    Replies(#[source] io::Error),
     /// A limit contradicts another one.
     #[error("server.burst does not fit server.requests_per_minute: {0}")]
     Rate(#[from] RateLimitError),
@@ -129,6 +134,7 @@ impl Server {
         let (ending, ends) = watch::channel(false);
         let limits = RequestLimits {
             body_bytes: section.body_kib.0 as usize * 1024,
+            archive_bytes: u64::from(section.archive_mib.0) << 20,
             patience: section.patience.0,
             answer_wait: section.answer_wait.0,
             rate,
@@ -140,7 +146,8 @@ impl Server {
             (limits, hosts),
             (streams, address.port()),
             ends,
-        );
+        )
+        .map_err(ServerError::Replies)?;
         Ok(Self {
             listener,
             address,

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    fmt,
+    fmt, io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -14,7 +14,7 @@ use dormouse_host::{
 };
 use dormouse_resilience::{RateLimit, RateLimiter};
 use tokio::{
-    sync::{Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch},
     task::JoinSet,
 };
 
@@ -40,6 +40,8 @@ pub(crate) type Shared = Arc<Service>;
 pub(crate) struct RequestLimits {
     /// The most bytes of a body.
     pub(crate) body_bytes: usize,
+    /// The most bytes of a life that is imported.
+    pub(crate) archive_bytes: u64,
     /// How long headers, or a body, may take to arrive.
     pub(crate) patience: Duration,
     /// How long a request waits for an answer of an assistant.
@@ -94,15 +96,15 @@ impl Service {
         (limits, hosts): (RequestLimits, BTreeSet<String>),
         (streams, port): (usize, u16),
         ending: watch::Receiver<bool>,
-    ) -> Self {
-        Self {
+    ) -> io::Result<Self> {
+        Ok(Self {
+            replies: Replies::in_folder(host.folder().path(), clock.now())?,
             tokens: TokenStore::in_folder(host.folder().path()),
             host,
             clock,
             limits,
             hosts,
             metrics: Metrics::default(),
-            replies: Replies::default(),
             mcp: Sessions::default(),
             streams: Arc::new(Semaphore::new(streams)),
             most_streams: streams,
@@ -113,7 +115,7 @@ impl Service {
             cookie: format!("dormouse_{port}"),
             kept: Mutex::default(),
             prepared: Prepared::default(),
-        }
+        })
     }
 
     /// Whether a token still holds: a stream outlives the check at its beginning.
@@ -124,6 +126,32 @@ impl Service {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// A place for a stream that the caller keeps as long as it is sent or received.
+    pub(crate) fn place_for_stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let place = Arc::clone(&self.streams).try_acquire_owned();
+        let why = "all places for streams are taken";
+        place.map_err(|_full| ProblemCode::TooManyStreams.because(why).retry_after(5))
+    }
+
+    /// Carries out work to its end, even if the client goes away meanwhile.
+    pub(crate) async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (answer, answered) = oneshot::channel();
+        let work = Box::pin(work);
+        {
+            let mut kept = lock(&self.kept);
+            while kept.try_join_next().is_some() {}
+            kept.spawn(async move {
+                // The send fails if nobody waits any more.
+                drop(answer.send(work.await));
+            });
+        }
+        let ended = |_| ProblemCode::Internal.because("the request was not carried out to its end");
+        answered.await.unwrap_or_else(|gone| Err(ended(gone)))
     }
 
     /// How many streams of events are open.

@@ -181,8 +181,8 @@ impl RedbLog {
 
     /// Copies the whole log of an assistant from another log into this one, which must not know the assistant yet: all events or
     /// none, however many they are. Returns the sequence number of the last one as soon as they would survive a power failure;
-    /// [`Seq::ZERO`] if the other log does not know the assistant either. Other appends to this log wait meanwhile, about a second
-    /// for 100,000 events. Dropping the future does not cancel the copy.
+    /// [`Seq::ZERO`] if the other log does not know the assistant either. Other appends to this log wait meanwhile. Dropping the
+    /// future does not cancel the copy.
     ///
     /// # Errors
     ///

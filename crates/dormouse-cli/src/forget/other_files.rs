@@ -199,4 +199,9 @@ fn is_old_copy(name: &str) -> bool {
         || (of(".") && name.ends_with(".new"))
         // Written first, and then renamed to `evennia-people.json`.
         || name == "evennia-people.new"
+        // Answers of the service, which repeat what was said. Then idempotency keys are forgotten.
+        || name == "replies.jsonl"
+        || name == "replies.jsonl.new"
+        // A life that was being copied when the program was killed.
+        || name.starts_with("life-") && name.contains(".redb.new")
 }

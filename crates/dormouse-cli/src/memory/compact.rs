@@ -1,9 +1,7 @@
 //! `dormouse memory compact`: leaves earlier turns out of prompts while nobody waits, and lets a model sum them up.
 
-use dormouse_engine::{
-    CompactError, Compacting, Compactor, ConsolidationEnd, FactsBefore, restore,
-};
-use dormouse_providers::token_counter_for;
+use dormouse_engine::{CompactError, Compacting, ConsolidationEnd, FactsBefore};
+use dormouse_host::upkeep;
 use serde::Serialize;
 
 use super::{args::Compact, consolidate::consolidator};
@@ -35,21 +33,14 @@ struct CompactedLine<'a> {
 /// Leaves earlier turns out of prompts, or prints which turns that would be.
 pub(super) async fn compact(file: &MemoryFile, asked: &Compact) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
-    let (mut by, _accounts) = consolidator(file, MOST_REQUESTS, &asked.provider)?;
+    let (by, _accounts) = consolidator(file, MOST_REQUESTS, &asked.provider)?;
     let mut memory = file.open_to_change(Missing::Fail).await?;
-    let key = file.key();
-    let state = restore(memory.log(), &key).await?;
-    if let Some(model) = &state.configuration.model {
-        // Prompts are measured with the assistant's own token counter, even if another model sums them up.
-        by.counter = token_counter_for(&model.provider, &model.name);
-    }
-    let by = Compactor { by };
     let (kind, came_of_it) = match asked.dry_run {
         true => (
             "compaction_forecast",
-            by.forecast(memory.log(), &key).await?,
+            upkeep::forecast_compaction(by, memory.log(), &file.key()).await?,
         ),
-        false => ("compacted", Box::pin(by.run(&mut memory)).await?),
+        false => ("compacted", upkeep::compact(by, &mut memory).await?),
     };
     let line = CompactedLine {
         r#type: kind,

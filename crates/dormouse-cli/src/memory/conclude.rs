@@ -1,7 +1,8 @@
 //! `dormouse journal reflect --conclude`: a model draws conclusions from the journal.
 
 use dormouse_contracts::AssistantId;
-use dormouse_engine::{ConsolidationEnd, JournalWork, ReflectionCall};
+use dormouse_engine::{ConsolidationEnd, JournalWork};
+use dormouse_host::upkeep::{self, EntryScoring};
 use serde::Serialize;
 
 use super::consolidate::{ConsolidateFailure, consolidator, cost};
@@ -63,20 +64,11 @@ pub(crate) async fn conclude(
     configured_only(&file, asked)?;
     let (by, accounts) = consolidator(&file, REQUESTS, flags)?;
     let mut memory = file.open_to_change(Missing::Fail).await?;
-    let mut work = JournalWork::default();
-    if score {
-        work = Box::pin(by.score_entries(&mut memory)).await?;
-    }
-    if work.end == ConsolidationEnd::Done {
-        let reflected = Box::pin(by.reflect(&mut memory, ReflectionCall::Now)).await?;
-        work = JournalWork {
-            scored: work.scored,
-            requests: work.requests + reflected.requests,
-            resumed: work.resumed + reflected.resumed,
-            refused: work.refused + reflected.refused,
-            ..reflected
-        };
-    }
+    let scores = match score {
+        true => EntryScoring::First,
+        false => EntryScoring::Not,
+    };
+    let work = upkeep::conclude(&by, &mut memory, scores).await?;
     let line = ReflectedLine {
         r#type: "journal_reflection",
         work: &work,

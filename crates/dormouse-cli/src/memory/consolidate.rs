@@ -2,12 +2,8 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use dormouse_engine::{
-    Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings, Consolidator,
-};
-use dormouse_entities::ConsolidationPolicy;
-use dormouse_host::{SystemClock, SystemRandom};
-use dormouse_memory::write::ExtractionSettings;
+use dormouse_engine::{Consolidated, ConsolidationEnd, ConsolidationForecast, Consolidator};
+use dormouse_host::{SystemClock, SystemRandom, upkeep::UpkeepModel};
 use dormouse_providers::Accounts;
 use serde::Serialize;
 
@@ -103,26 +99,11 @@ pub(crate) fn consolidator(
         &network,
         |_switch| {},
     )?;
-    let names = vec![config.assistant.name(), file.key().to_string()];
-    let by = Consolidator {
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom::default()),
-        counter: models.counter,
-        settings: ConsolidationSettings {
-            extraction: ExtractionSettings {
-                names,
-                ..ExtractionSettings::default()
-            },
-            people: ConsolidationPolicy::default(),
-            max_requests: requests,
-            author: author(),
-            timeout: models.timeout,
-            retry_for: config.provider.retry_for.0,
-            retry_budget: models.retry_budget,
-        },
-        model: Arc::new(models.model),
-    };
-    Ok((by, models.accounts))
+    let accounts = models.accounts.clone();
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::default()));
+    let model = UpkeepModel::of(models, clock, random);
+    let by = model.consolidator((&file.key(), config), requests, author());
+    Ok((by, accounts))
 }
 
 fn expected(forecast: &ConsolidationForecast) -> Vec<String> {

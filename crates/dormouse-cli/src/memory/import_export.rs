@@ -6,10 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse_contracts::{Audience, Trust};
-use dormouse_memory::{
-    Added, ExportError, ImportClaims, ImportError, ImportLines, Imported, LineError, MemoryChange,
-};
+use dormouse_contracts::Trust;
+use dormouse_host::MemoryImport;
+use dormouse_memory::{ExportError, ImportClaims, ImportError, ImportLines, Imported, LineError};
 use serde::Serialize;
 
 use crate::{
@@ -143,37 +142,24 @@ pub(super) async fn import(
     let lines = reader(from)?;
     let mut memory = file.open_to_change(Missing::Create).await?;
     let mut lines = ImportLines::new(lines, claims);
-    let mut imported = Imported::default();
-    let mut events = Vec::new();
-    loop {
+    let mut import = MemoryImport::new(importer(), unnamed == Unnamed::Everyone);
+    let mut ended = false;
+    while !ended {
         let batch = lines.next_batch().map_err(TransferError::Import)?;
-        imported.lines += batch.read;
-        for (line, error) in batch.refused {
-            imported.refused += 1;
-            if printing == Printing::Json || imported.refused <= REPORTED {
+        ended = batch.ended;
+        let reported = import.imported.refused;
+        let refused = import.take(&mut memory, batch).await?;
+        for ((line, error), number) in refused.into_iter().zip(reported..) {
+            if printing == Printing::Json || number < REPORTED {
                 report_refused(printing, line, &error)?;
             }
         }
-        if !batch.notes.is_empty() {
-            let notes = batch.notes.into_iter().map(|note| match unnamed {
-                Unnamed::Everyone => note.known_to_unless_set(Audience::Public),
-                Unnamed::Nobody => note.known_to_unless_set(Audience::nobody()),
-            });
-            let notes = notes.collect();
-            let change = MemoryChange::Added { notes };
-            let (event, added) = memory.change(change, importer(), "imported").await?;
-            events.extend(event.map(|event| event.0));
-            let new = added.iter().filter(|added| matches!(added, Added::New(_)));
-            let new = new.count() as u64;
-            imported.added += new;
-            imported.known += added.len() as u64 - new;
-            let stored = counted(imported.added, "record", "records");
-            progress(&format!("{stored} stored"));
-        }
-        if batch.ended {
-            break;
-        }
+        let stored = counted(import.imported.added, "record", "records");
+        progress(&format!("{stored} stored"));
     }
+    let MemoryImport {
+        imported, events, ..
+    } = import;
     if printing == Printing::Text && imported.refused > REPORTED {
         let others = counted(imported.refused - REPORTED, "other line", "other lines");
         remark(&format!(
@@ -284,10 +270,12 @@ struct EscapedStdout(BufWriter<CommandStdout>);
 impl Write for EscapedStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match str::from_utf8(bytes) {
-            Ok(line) => {
-                let (json, line_ends) = line.split_at(line.trim_end_matches('\n').len());
-                self.0.write_all(escape_json(json).as_bytes())?;
-                self.0.write_all(line_ends.as_bytes())?;
+            Ok(lines) => {
+                for line in lines.split_inclusive('\n') {
+                    let (json, line_end) = line.split_at(line.trim_end_matches('\n').len());
+                    self.0.write_all(escape_json(json).as_bytes())?;
+                    self.0.write_all(line_end.as_bytes())?;
+                }
             }
             Err(_) => self.0.write_all(bytes)?,
         }

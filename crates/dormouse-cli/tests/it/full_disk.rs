@@ -18,6 +18,9 @@ use std::{
     time::Duration,
 };
 
+use dormouse_contracts::{Append, AppendRequest, AssistantId, Timestamp};
+use dormouse_engine::{Event, SettingChanged};
+use dormouse_store::RedbLog;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -387,4 +390,69 @@ fn a_limit_on_the_size_of_files_loses_nothing() {
     assert_all_answered_once(&home, &run);
     let stopped: Vec<Value> = run.of_type("end");
     assert_eq!(stopped[0]["reason"], "settled", "{}", run.out);
+}
+
+/// A life of six megabytes as a file.
+async fn long_life(home: &Home) -> PathBuf {
+    let key = AssistantId::try_new("mole").unwrap();
+    let created = home.run(&["assistant", "create", "mole"], "");
+    assert_eq!(created.code, Some(0), "{}", created.err);
+    {
+        let log = RedbLog::open_existing(&home.file("log.redb")).unwrap();
+        let end = log.end_of(&key).unwrap();
+        let changed = Event::SettingChanged(SettingChanged {
+            setting: "assistant.persona".to_owned(),
+            old: None,
+            new: Some(json!("You are a mole. ".repeat(128))),
+            by: "Ada".to_owned(),
+        });
+        let event = changed.encode(Timestamp::EPOCH).unwrap();
+        let request = AppendRequest {
+            assistant: key,
+            expected: end,
+            events: vec![event; 3_000],
+        };
+        log.append(request).await.unwrap();
+    }
+    let file = home.file("mole.life.jsonl");
+    let to = file.to_str().unwrap();
+    let exported = home.run(&["assistant", "export", "mole", "--to", to], "");
+    assert_eq!(exported.code, Some(0), "{}", exported.err);
+    file
+}
+
+#[tokio::test]
+async fn a_life_for_which_there_is_no_room_is_not_imported_and_leaves_nothing() {
+    if !may_mount() {
+        return;
+    }
+    let (home, other) = (Home::new(), Home::new());
+    let file = long_life(&home).await;
+    let script = "data=$1 file=$2 program=$3; mount -t tmpfs -o size=4m none \"$data\" || exit 99; \
+        \"$program\" assistant import \"$file\" --data \"$data\" 2>&1; echo \"code $?\"; \
+        ls -A \"$data\"; \"$program\" assistant list --data \"$data\"; \
+        mount -o remount,size=64m \"$data\"; \
+        \"$program\" assistant import \"$file\" --data \"$data\"; echo \"code $?\"; \
+        \"$program\" log verify --data \"$data\"; echo \"code $?\"; ls -A \"$data\"";
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", script, "sh"])
+        .arg(other.path());
+    command.arg(&file).arg(env!("CARGO_BIN_EXE_dormouse"));
+    let run = command.output().unwrap();
+    let out = String::from_utf8(run.stdout).unwrap();
+    let (before, after) = out
+        .split_once("no assistant")
+        .unwrap_or_else(|| panic!("{out}"));
+    assert!(
+        before.contains("code 1") && before.contains("No space left"),
+        "{out}"
+    );
+    assert!(after.matches("code 0").count() == 2, "{out}");
+    assert!(
+        after.contains("mole goes on with the life of mole"),
+        "{out}"
+    );
+    let is_left = |line: &str| line.trim_start_matches('.').starts_with("life-mole");
+    assert!(!out.lines().any(is_left), "{out}");
 }

@@ -42,6 +42,8 @@ mod scripts;
 mod secrets;
 mod senders;
 mod server;
+#[cfg(unix)]
+mod serving;
 mod session;
 mod settings;
 mod signals;

@@ -178,6 +178,8 @@ pub(super) type RequestsPerMinute = Whole<1, 1_000_000>;
 pub(super) type RequestBurst = Whole<1, 100_000>;
 /// The size of a body in KiB.
 pub(super) type BodyKib = Whole<1, 10_240>;
+/// The size of a life that is imported, in MiB.
+pub(super) type ArchiveMib = Whole<1, 1_048_576>;
 /// How long headers, or a body, may take to arrive.
 pub(super) type RequestPatience = Seconds<600>;
 /// How long a client may go without reading what was sent to it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     numbers::{
-        AnswerWait, BodyKib, Connections, EventStreams, ReaderPatience, RequestBurst,
+        AnswerWait, ArchiveMib, BodyKib, Connections, EventStreams, ReaderPatience, RequestBurst,
         RequestPatience, RequestsPerMinute, Seconds, Whole,
     },
     section::section,
@@ -19,6 +19,8 @@ section! {
         burst: RequestBurst = Whole(60),
         /// Maximum size of a body in KiB
         body_kib: BodyKib = Whole(256),
+        /// Maximum size of a file that is imported, in MiB
+        archive_mib: ArchiveMib = Whole(1_024),
         /// How long the headers or the body of a request may take to arrive, and how long a connection may stay without a request
         patience: RequestPatience = Seconds(Duration::from_secs(10)),
         /// The service closes a connection if its client reads nothing for this long although output waits

@@ -117,6 +117,12 @@ pub enum HostError {
     /// The assistants of the folder were not changed, or could not be read.
     #[error(transparent)]
     Roster(#[from] RosterError),
+    /// Somebody lets a model work on its memory already.
+    #[error("a model works on the memory of {0} already: ask again when that has ended")]
+    WorkedOn(AssistantId),
+    /// The memory could not take in the log.
+    #[error(transparent)]
+    CatchUp(#[from] CatchUpError),
     /// The assistant ended by itself.
     #[error("the assistant has ended")]
     Run(#[from] RunError),

@@ -2,15 +2,22 @@
 
 use std::{collections::BTreeSet, sync::PoisonError};
 
-use dormouse_contracts::{AppendError, AssistantId, Seq};
+use dormouse_contracts::{AppendError, AssistantId, BoxError, EntityId, IdError, Seq};
 use dormouse_engine::{Event, ReplayError, RosterChange, State, Tag};
+use dormouse_store::RedbLog;
+use futures_util::Stream;
 
 use super::{
-    Host,
+    Host, Shared,
     error::HostError,
     open_log::{Awake, OpenLog},
 };
-use crate::roster::{self, LookedUp, Newcomer, RosterDecision, RosterError, fork};
+use crate::{
+    archive::{self, ImportedLife, LifeExport, LifeExportError, LifeImportError, LifeWish},
+    roster::{
+        self, Destination, KnownNames, LookedUp, Newcomer, RosterDecision, RosterError, fork,
+    },
+};
 
 /// Why nothing was changed.
 enum Undecided<E> {
@@ -101,14 +108,9 @@ impl<W: ?Sized> Host<W> {
     ) -> Result<Seq, HostError> {
         let (shared, key) = (&self.shared, newcomer.key.clone());
         self.check_name_is_free(&newcomer).await?;
-        let last = fork::fork(
-            &shared.log,
-            &*shared.clock,
-            (&shared.config, &*shared.world),
-            (from, at, newcomer),
-            decision,
-        )
-        .await?;
+        let character = shared.character();
+        let to = shared.destination(&character);
+        let last = roster::fork(&to, (from, at, newcomer), decision).await?;
         // It has lived, but not in this world: it enters when it wakes.
         drop(self.wake(&key).await?);
         Ok(last)
@@ -127,14 +129,67 @@ impl<W: ?Sized> Host<W> {
         fork::last_rest(&self.shared.log, from, at).await
     }
 
+    /// Creates an assistant that goes on with the life in a file, as [`archive::import`] does. It is a resident from then on, and
+    /// switched off.
+    ///
+    /// # Errors
+    ///
+    /// [`LifeImportError`]; nothing was written.
+    pub async fn import<B: AsRef<[u8]>>(
+        &self,
+        wish: LifeWish,
+        decision: RosterDecision,
+        file: impl Stream<Item = Result<B, BoxError>>,
+    ) -> Result<ImportedLife, LifeImportError> {
+        let shared = &self.shared;
+        let character = shared.character();
+        let to = shared.destination(&character);
+        let mut names = self.names();
+        let imported = archive::import(&to, wish, decision, &mut names, file).await;
+        self.note_names(names);
+        let imported = imported?;
+        // It has lived, but not in this world: it enters when it wakes. If it cannot, it is a resident that says why.
+        if let Err(error) = self.wake(&imported.key).await {
+            let (key, error) = (
+                &imported.key,
+                dormouse_text::error_chain(&error).to_string(),
+            );
+            tracing::warn!(assistant = %key, error, "an imported assistant cannot wake");
+        }
+        Ok(imported)
+    }
+
+    /// Begins to export the life of an assistant. It is neither woken nor disturbed.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] if the log does not know the assistant.
+    pub fn export(&self, key: &AssistantId) -> Result<LifeExport<RedbLog>, LifeExportError> {
+        let shared = &self.shared;
+        let character = shared.world.character(key)?;
+        let end = shared.log.end_of(key)?;
+        let now = shared.clock.now();
+        LifeExport::begin(shared.log.clone(), (key.clone(), end), character, now)
+    }
+
+    /// The names of assistants that were needed so far.
+    fn names(&self) -> KnownNames {
+        let names = self.shared.names.lock();
+        names.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Somebody else may have read other names meanwhile.
+    fn note_names(&self, names: KnownNames) {
+        let known = self.shared.names.lock();
+        known.unwrap_or_else(PoisonError::into_inner).extend(names);
+    }
+
     async fn check_name_is_free(&self, newcomer: &Newcomer) -> Result<(), HostError> {
         let shared = &self.shared;
-        let lock = || shared.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut names = lock().clone();
+        let mut names = self.names();
         let known = (&shared.config, &mut names);
         let is_free = roster::check_name_is_free(&shared.log, self.known()?, known, newcomer).await;
-        // Somebody else may have read other names meanwhile.
-        lock().extend(names);
+        self.note_names(names);
         Ok(is_free?)
     }
 
@@ -239,5 +294,31 @@ impl<W: ?Sized> Host<W> {
             }
         }
         Ok(tagged)
+    }
+}
+
+impl Shared {
+    /// The id of an assistant's character in the world.
+    pub(super) fn character(
+        &self,
+    ) -> impl Fn(&AssistantId) -> Result<EntityId, IdError> + Send + Sync {
+        |key: &AssistantId| self.world.character(key)
+    }
+
+    /// Where a life goes on that was lived elsewhere.
+    pub(super) fn destination<'a>(
+        &'a self,
+        character: &'a (dyn Fn(&AssistantId) -> Result<EntityId, IdError> + Send + Sync),
+    ) -> Destination<'a> {
+        Destination {
+            log: &self.log,
+            folder: &self.folder,
+            config: &self.config,
+            landmarks: self.world.landmarks(),
+            worlds: vec![self.world.id().clone()],
+            character,
+            takes_configured: false,
+            clock: &*self.clock,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A host with its residents, in a folder of its own.
 #![expect(clippy::unwrap_used, reason = "what tests share fails like a test")]
 
+mod archive;
 mod delegation;
 mod errands;
 mod interleavings;

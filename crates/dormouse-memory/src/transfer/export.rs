@@ -2,13 +2,12 @@
 
 use std::io::{self, Write};
 
-use dormouse_contracts::AssistantId;
 use serde::Serialize;
 
 use super::line::Line;
 use crate::{
     memory::{Memory, MemoryError},
-    record::Record,
+    record::RecordId,
 };
 
 /// How many records are read at a time.
@@ -21,6 +20,17 @@ pub struct Exported {
     pub records: u64,
     /// Records that were left out because they are withdrawn or folded.
     pub left_out: u64,
+}
+
+/// Some lines of an export.
+#[derive(Clone, Debug)]
+pub struct ExportPage {
+    /// The lines; none if all records of the page are left out.
+    pub lines: Vec<u8>,
+    /// The last record that was read.
+    pub last: RecordId,
+    /// How many records were written.
+    pub exported: Exported,
 }
 
 /// Why an export stopped. The lines that were written are valid, but some are missing.
@@ -48,28 +58,43 @@ impl Memory {
     pub async fn export(&self, mut out: impl Write + Send) -> Result<Exported, ExportError> {
         let mut exported = Exported::default();
         let mut after = None;
-        loop {
-            let page = self.records(after, PAGE).await?;
-            let Some(last) = page.last().map(|record| record.id) else {
-                break;
-            };
-            for record in page {
-                if record.is_in_use() {
-                    write(&mut out, record, self.assistant())?;
-                    exported.records += 1;
-                } else {
-                    exported.left_out += 1;
-                }
-            }
-            after = Some(last);
+        while let Some(page) = self.export_page(after).await? {
+            out.write_all(&page.lines)?;
+            exported.records += page.exported.records;
+            exported.left_out += page.exported.left_out;
+            after = Some(page.last);
         }
         out.flush()?;
         Ok(exported)
     }
-}
 
-fn write(out: &mut impl Write, record: Record, assistant: &AssistantId) -> Result<(), ExportError> {
-    let mut line = serde_json::to_vec(&Line::of(record, assistant))?;
-    line.push(b'\n');
-    Ok(out.write_all(&line)?)
+    /// The lines of a few records after this one, as [`Memory::export`] writes them; `None` if there are no more records.
+    ///
+    /// # Errors
+    ///
+    /// [`ExportError`] if the memory fails.
+    pub async fn export_page(
+        &self,
+        after: Option<RecordId>,
+    ) -> Result<Option<ExportPage>, ExportError> {
+        let page = self.records(after, PAGE).await?;
+        let Some(last) = page.last().map(|record| record.id) else {
+            return Ok(None);
+        };
+        let (mut lines, mut exported) = (Vec::new(), Exported::default());
+        for record in page {
+            if record.is_in_use() {
+                serde_json::to_writer(&mut lines, &Line::of(record, self.assistant()))?;
+                lines.push(b'\n');
+                exported.records += 1;
+            } else {
+                exported.left_out += 1;
+            }
+        }
+        Ok(Some(ExportPage {
+            lines,
+            last,
+            exported,
+        }))
+    }
 }

@@ -71,6 +71,21 @@ impl<R: BufRead> ImportLines<R> {
         }
     }
 
+    /// The same lines, numbered as those after the first `read` lines of a file that comes in parts.
+    #[must_use]
+    pub fn after(self, read: u64) -> Self {
+        Self {
+            number: read,
+            ..self
+        }
+    }
+
+    /// How many lines were read, empty ones included.
+    #[must_use]
+    pub fn read(&self) -> u64 {
+        self.number
+    }
+
     /// Reads the next lines. Blocks while the file does.
     ///
     /// # Errors
@@ -88,6 +103,8 @@ impl<R: BufRead> ImportLines<R> {
                     source,
                 })?;
             if matches!(whole, Whole::End) {
+                // There is no such line.
+                self.number -= 1;
                 batch.ended = true;
                 break;
             }

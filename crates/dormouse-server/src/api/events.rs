@@ -65,9 +65,7 @@ pub(crate) async fn stream(
         id.ok_or_else(|| ProblemCode::InvalidRequest.because(why))
     });
     let after = resumes.transpose()?.or(asked.after);
-    let place = service.streams.clone().try_acquire_owned();
-    let why = "all places for readers of events are taken";
-    let place = place.map_err(|_full| ProblemCode::TooManyStreams.because(why).retry_after(5))?;
+    let place = service.place_for_stream()?;
     let last = service.exists(&key)?;
     if after.is_some_and(|after| after > last.0) {
         let why = format!(

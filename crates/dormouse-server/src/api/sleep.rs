@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use dormouse_contracts::Timestamp;
-use dormouse_engine::{Event, GoalNote, Night, SleepError, SleepWish, WakeCause};
+use dormouse_engine::{Event, GoalNote, Night, SleepError, SleepWish, StepProgress, WakeCause};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -41,9 +41,24 @@ pub(crate) struct NightView {
     by: String,
     reason: Option<String>,
     woke_at: Option<String>,
+    /// The pieces of its work, in order.
+    steps: Vec<NightStepView>,
     /// Its results: counts by kind.
     #[schema(value_type = Value)]
     came_of_it: Value,
+}
+
+/// A piece of the work of a night.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct NightStepView {
+    step: String,
+    /// In how many sleep ticks it was done.
+    ticks: u32,
+    /// How often it failed.
+    failures: u32,
+    /// How it ended: `done`, `skipped`, `over_budget` or `taken_back`; absent if it goes on.
+    #[schema(value_type = Value)]
+    end: Value,
 }
 
 /// How long an assistant is to sleep.
@@ -136,6 +151,15 @@ impl From<SleepError> for Problem {
     }
 }
 
+fn step(it: &StepProgress) -> NightStepView {
+    NightStepView {
+        step: it.step.to_string(),
+        ticks: it.ticks,
+        failures: it.failures,
+        end: json(&it.end),
+    }
+}
+
 fn view(night: &Night) -> NightView {
     NightView {
         night: night.number,
@@ -144,6 +168,7 @@ fn view(night: &Night) -> NightView {
         by: night.author.to_string(),
         reason: night.reason.as_ref().map(|reason| reason.text.clone()),
         woke_at: night.woke.as_ref().map(|(at, _)| at.to_string()),
+        steps: night.steps.iter().map(step).collect(),
         came_of_it: json(&night.came_of_it),
     }
 }

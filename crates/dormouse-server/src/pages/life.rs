@@ -71,6 +71,7 @@ pub(super) async fn show(
                 a href={ (path) "?at=" ((last + PAGE).min(end)) } rel="next" { "Later" }
                 a href=(path) { "Now" }
             }
+            a href={ "/api/ai/assistants/" (key) "/audit/archive/" } download { "Export its whole life" }
         }
         ol #log.log role="log" aria-label="Its life" aria-live=(if follows { "polite" } else { "off" })
             data-key=[follows.then_some(key.as_str())] data-last=(last) { (rows) }

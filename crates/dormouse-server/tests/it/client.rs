@@ -62,6 +62,12 @@ impl Call {
         self.with("content-type", "application/json")
     }
 
+    /// The same with these bytes, declared as a file of JSON lines.
+    pub(crate) fn lines(self, body: impl Into<Vec<u8>>) -> Self {
+        self.bytes(body)
+            .with("content-type", "application/x-ndjson")
+    }
+
     /// The same with this JSON.
     pub(crate) fn json(self, body: &Value) -> Self {
         self.bytes(body.to_string())
@@ -124,6 +130,24 @@ impl Answer {
             headers: lines.map(header).collect(),
             body: bytes[end + 4..].to_vec(),
         }
+        .without_chunks()
+    }
+
+    /// The answer with its body in one piece, if it came in several. A body that broke off has no end.
+    fn without_chunks(mut self) -> Self {
+        if self.header("transfer-encoding") != Some("chunked") {
+            return self;
+        }
+        let (mut whole, mut rest) = (Vec::new(), &self.body[..]);
+        while let Some(end) = rest.windows(2).position(|it| it == b"\r\n") {
+            let length = std::str::from_utf8(&rest[..end]).unwrap();
+            let length = usize::from_str_radix(length, 16).unwrap();
+            rest = &rest[end + 2..];
+            whole.extend(&rest[..length.min(rest.len())]);
+            rest = rest.get(length + 2..).unwrap_or_default();
+        }
+        self.body = whole;
+        self
     }
 
     /// The value of a header.

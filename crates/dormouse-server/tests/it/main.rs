@@ -7,6 +7,7 @@
     reason = "a test that goes wrong ends in a panic"
 )]
 
+mod archive;
 mod bad_input;
 mod client;
 mod description;

@@ -192,9 +192,7 @@ pub(crate) async fn stream(
         id.ok_or_else(|| ProblemCode::InvalidRequest.because(why))
     });
     let after = after.transpose()?.unwrap_or_default();
-    let place = service.streams.clone().try_acquire_owned();
-    let why = "all places for readers of events are taken";
-    let place = place.map_err(|_full| ProblemCode::TooManyStreams.because(why).retry_after(5))?;
+    let place = service.place_for_stream()?;
     let reader = Reader {
         ending: service.ending.clone(),
         after,
