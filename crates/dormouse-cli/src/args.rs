@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use dormouse_contracts::AssistantId;
@@ -13,6 +13,7 @@ use crate::{
     command::Places,
     commitment::Commitment,
     delegation::Delegation,
+    documented::{Audit, Interact},
     emergency::Emergency,
     entity::Entity,
     evennia::{Evennia, WorldChoice},
@@ -48,6 +49,21 @@ pub(crate) struct CommandLine {
     pub(crate) command: Command,
 }
 
+impl CommandLine {
+    /// Reads a command line. A documented name becomes the command that it is a name for.
+    pub(crate) fn read(
+        words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Self, clap::Error> {
+        let Self { places, command } = Self::try_parse_from(words)?;
+        let command = match command {
+            Command::Interact(named) => named.command(),
+            Command::Audit(named) => named.command(),
+            command => command,
+        };
+        Ok(Self { places, command })
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -67,12 +83,18 @@ pub(crate) enum Command {
     /// --replay
     #[command(after_help = exit::HELP)]
     Record(Record),
-    /// List, look up, create, clone, tag, archive and restore the assistants of the folder
+    /// List, look up, create, clone, fork, tag, archive and restore the assistants of the folder; export and import their lives
     #[command(subcommand, after_help = exit::HELP)]
     Assistant(Assistant),
     /// Inspect the event log
     #[command(subcommand)]
     Log(Log),
+    /// Say something to the assistant, and decide how much may be asked of it
+    #[command(subcommand, after_help = exit::HELP)]
+    Interact(Interact),
+    /// Inspect the life of an assistant: events, states, decisions; write it into a file
+    #[command(subcommand, after_help = exit::HELP)]
+    Audit(Audit),
     /// Check the data, the configuration and the models
     Doctor(Doctor),
     /// List, inspect and test models and their providers
@@ -188,6 +210,9 @@ pub(crate) struct Play {
         conflicts_with_all = ["replay", "player", "assistant", "provider", "model", "base_url", "tool_calling"],
     )]
     pub(crate) script: Option<PathBuf>,
+    /// The only line of input, in place of standard input.
+    #[arg(skip)]
+    pub(crate) line: Option<String>,
 }
 
 /// Running without a visitor.

@@ -33,10 +33,13 @@ Commands to the program:
   /help   /status   /memories   /log [N]   /stop [WHY] and /clear (the emergency stop)
   /retry (call the model now, even during a pause)   /quit
   /sleep [WHY], /wake, /night and /journal [...] (as the commands of dormouse: /journal search \"two words\")
-  /approvals, /approve N [WHY] and /deny N [WHY] (dangerous acts that wait for a person)";
+  /approvals, /approve N [WHY] and /deny N [WHY] (dangerous acts that wait for a person)
+  /exec, /goal, /history, /interact, /memory, /audit, /config, /project, /note, /entity, /budget, /prompt and /assistant (as the
+  commands of dormouse: /audit events --from 5)";
 
 /// The commands of the program, for the error that lists them.
-const COMMANDS: &str = "/help, /to NAME, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry, /sleep [WHY], /wake, /night, /journal [...] and /quit";
+const COMMANDS: &str = "/help, /to NAME, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry, /sleep [WHY], /wake, /night, /journal [...], the commands of dormouse \
+    /exec, /goal, /history, /interact, /memory, /audit, /config, /project, /note, /entity, /budget, /prompt and /assistant, and /quit";
 
 /// How many events `/log` shows if no number is given, and at most.
 const LOG_DEFAULT: usize = 10;
@@ -248,7 +251,12 @@ fn command_of(text: &str) -> Result<Command, InputError> {
             Ok(program(&["sleep", "--reason", reason]))
         }
         ("journal", "") => Ok(program(&["journal", "list"])),
-        ("journal" | "sleep" | "wake" | "night", rest) => {
+        ("journal" | "sleep" | "wake" | "night", rest)
+        | (
+            "exec" | "goal" | "history" | "interact" | "memory" | "audit" | "config" | "project"
+            | "note" | "entity" | "budget" | "prompt" | "assistant",
+            rest,
+        ) => {
             let mut arguments = vec![name.to_owned()];
             arguments.extend(arguments_of(rest));
             Ok(Command::Program(arguments))

@@ -24,6 +24,7 @@ mod describe;
 mod diagnostics;
 mod dialects;
 mod doctor;
+mod documented;
 mod emergency;
 mod entity;
 mod evennia;
@@ -71,7 +72,6 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Parser;
 use dormouse_engine::ApprovalAnswer;
 use dormouse_host::config;
 #[cfg(unix)]
@@ -87,7 +87,7 @@ use crate::{
 fn main() -> ExitCode {
     survive_the_limit_on_file_sizes();
     keep_the_database_quiet();
-    let line = CommandLine::try_parse().unwrap_or_else(|error| refuse(&error));
+    let line = CommandLine::read(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
     let diagnostics = Diagnostics::start();
     let exit = begin(line, &diagnostics).unwrap_or_else(|failure| {
         if let Some(text) = &failure.report {
@@ -144,6 +144,8 @@ fn begin(line: CommandLine, diagnostics: &Diagnostics) -> Result<Exit, Failure> 
 fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
     let ended = match command {
         Command::Log(command) => log::run(places, command),
+        Command::Interact(command) => return carry_out(places, command.command()),
+        Command::Audit(command) => return carry_out(places, command.command()),
         Command::Provider(command) => provider::command::run(places, command),
         Command::Doctor(doctor) => {
             return doctor::run(places, &doctor).map_err(|e| Failure::of(e.exit(), &e));

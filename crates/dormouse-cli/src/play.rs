@@ -226,7 +226,8 @@ async fn visit(
     let (visited, woken, host) = visited
         .await
         .map_err(|error| PlayError::composing(data, error))?;
-    let interactive = !play.json && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let is_typed = !play.json && play.line.is_none();
+    let interactive = is_typed && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(|| Terminal::open(data)).transpose()?;
     let (screen, writer) = open_screen(play, terminal.as_ref())?;
     let (mut feed, shown) = PlayerFeed::open(&visited, &screen).await?;
@@ -279,7 +280,7 @@ async fn visit(
         () = screen.failed() => Ok(VisitEnd::ReaderGone),
         error = running.failed() => Err(error.into()),
         // Polled before the feed: what the player did is printed before its consequences.
-        ending = drive(&mut session, terminal.as_mut(), pace) => ending,
+        ending = drive(&mut session, terminal.as_mut(), (pace, play.line.clone())) => ending,
         error = feed.run() => Err(error.into()),
     };
 
@@ -390,11 +391,11 @@ fn open_screen(play: &Play, terminal: Option<&Terminal>) -> Result<(Screen, Writ
 async fn drive(
     session: &mut Session,
     terminal: Option<&mut Terminal>,
-    pace: Pace,
+    (pace, line): (Pace, Option<String>),
 ) -> Result<VisitEnd, PlayError> {
     match terminal {
         Some(terminal) => terminal.drive(session).await,
-        None => piped::drive(session, pace, piped::read_input()?).await,
+        None => piped::drive(session, pace, piped::read_input(line)?).await,
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     command::user_name,
     diagnostics::Diagnostics,
     exit::Exit,
-    input::lines::{Line, Lines as InputLines},
+    input::lines::{Line, Lines as InputLines, source},
     log::Log,
     memory::Memory,
     plain::Style,
@@ -95,6 +95,8 @@ pub(super) fn way(command: &Command) -> Way {
         | Command::Completions(_)
         | Command::Manual(_) => Way::Here,
         Command::Play(_)
+        | Command::Interact(_)
+        | Command::Audit(_)
         | Command::Exec(_)
         | Command::Prompt(_)
         | Command::Assistant(_)
@@ -230,7 +232,9 @@ pub(crate) fn reach(
     stream.set_read_timeout(None)?;
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let terminal = match command {
-        Command::Play(play) if is_terminal && !play.json => Some(Terminal::open(data)?),
+        Command::Play(play) if is_terminal && !play.json && play.line.is_none() => {
+            Some(Terminal::open(data)?)
+        }
         _ => None,
     };
     let style = terminal.as_ref().map(|_| match Style::of_terminal() {
@@ -239,7 +243,10 @@ pub(crate) fn reach(
     });
     wire::write(&mut &stream, &request(style)?)?;
     let exit = match command {
-        Command::Play(_) => visit(stream, source, terminal, diagnostics)?,
+        Command::Play(play) => {
+            let input = play.line.clone();
+            visit((stream, source), terminal, input, diagnostics)?
+        }
         _ => match print(&mut source, &mut Stdout, |_, _| {})? {
             Some(exit) => exit,
             None => return Err(ReachError::Ended),
@@ -294,9 +301,9 @@ fn print(
 
 /// Runs a visit, until the running program says that it is over, or a signal arrives.
 fn visit(
-    stream: UnixStream,
-    mut source: BufReader<UnixStream>,
+    (stream, mut source): (UnixStream, BufReader<UnixStream>),
     terminal: Option<Terminal>,
+    input: Option<String>,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, ReachError> {
     let runtime = runtime::Builder::new_current_thread()
@@ -335,7 +342,7 @@ fn visit(
                 thread::Builder::new()
                     .name("input".to_owned())
                     // If the connection fails, the thread that prints notices it.
-                    .spawn(move || drop(send_input(&mut lines)))?;
+                    .spawn(move || drop(send_input(&mut lines, input)))?;
                 select! {
                     exit = signals.next() => Ok(exit),
                     exit = end => exit,
@@ -372,9 +379,9 @@ impl Surface for Shared {
     }
 }
 
-/// Sends each line of standard input.
-fn send_input(stream: &mut UnixStream) -> io::Result<()> {
-    let mut lines = InputLines::new(BufReader::new(io::stdin()));
+/// Sends each line of standard input, or the only one that there is.
+fn send_input(stream: &mut UnixStream, input: Option<String>) -> io::Result<()> {
+    let mut lines = InputLines::new(source(input));
     while let Some(Line { number, text }) = lines.next_line()? {
         let message = match text {
             Ok(text) => FromVisitor::Line { number, text },

@@ -14,7 +14,6 @@ use std::{
     time::Duration,
 };
 
-use clap::Parser;
 use dormouse_host::{DataFolder, FolderWorld, Host, HostError};
 use dormouse_text::beginning;
 use tokio::{
@@ -242,7 +241,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
         return refused(why, Exit::Usage);
     }
     let program = std::iter::once("dormouse").chain(request.args.iter().map(String::as_str));
-    let (places, command) = match CommandLine::try_parse_from(program) {
+    let (places, command) = match CommandLine::read(program) {
         Ok(CommandLine { places, command }) => (places, command),
         Err(error) => return refused(in_short(&error.to_string()), Exit::Usage),
     };

@@ -8,7 +8,6 @@ use std::{
     thread,
 };
 
-use clap::Parser;
 use dormouse_contracts::EntityId;
 use dormouse_evennia::StaffRequest;
 use dormouse_host::{FolderWorld, Host, config::find};
@@ -194,7 +193,7 @@ fn answer(host: &Host<FolderWorld>, places: &Places, asked: &StaffRequest) -> (S
         words.insert(2, format!("--assistant={}", asked.assistant));
     }
     words.insert(0, "dormouse".to_owned());
-    let line = match CommandLine::try_parse_from(&words) {
+    let line = match CommandLine::read(&words) {
         Ok(line) => line,
         Err(error) => return (in_short(&error.to_string()), false),
     };
@@ -298,7 +297,7 @@ mod tests {
             assert_eq!(line(asked.0, asked.1, asked.2), None, "{asked:?}");
         }
         assert!(
-            CommandLine::try_parse_from([
+            CommandLine::read([
                 "dormouse",
                 "goal",
                 "add",

@@ -1,6 +1,6 @@
 //! Lines from a stream of bytes, of any length and any content.
 
-use std::io::{self, BufRead, ErrorKind};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind};
 
 use dormouse_contracts::Words;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,14 @@ pub(crate) enum LineError {
         /// The first byte that does not fit, counted from 1.
         at: usize,
     },
+}
+
+/// Standard input, or this line in its place.
+pub(crate) fn source(line: Option<String>) -> Box<dyn BufRead + Send> {
+    match line {
+        Some(line) => Box::new(Cursor::new(line)),
+        None => Box::new(BufReader::new(io::stdin())),
+    }
 }
 
 /// Reads lines. Keeps at most one line of bounded length in memory.

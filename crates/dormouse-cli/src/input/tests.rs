@@ -267,6 +267,11 @@ fn a_slash_starts_a_program_command_or_an_error_that_lists_them() {
             "/journal search \"in the harbour\" --limit 2",
             program(&["journal", "search", "in the harbour", "--limit", "2"]),
         ),
+        (
+            "/audit events --from 5",
+            program(&["audit", "events", "--from", "5"]),
+        ),
+        ("/interact show", program(&["interact", "show"])),
         ("/quit ", Command::Quit),
     ] {
         assert_eq!(parsed(line), Input::Command(command));

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use clap::Parser;
+use clap::error::ErrorKind;
 use dormouse_contracts::{AssistantId, ReadEvents, Seq};
 use dormouse_engine::{ClearError, Handle, RetryError, catch_up};
 use dormouse_host::{Awake, FolderWorld, Host};
@@ -151,16 +151,21 @@ impl Operator {
             user: Some(self.player.clone()),
             folder: std::env::current_dir().unwrap_or_default(),
             out: Arc::clone(&printed) as Arc<dyn CallerOutput>,
-            about: None,
+            about: Some(self.key.clone()),
             visited: Some((
                 self.key.clone(),
                 Awake::new(self.handle.clone(), self.memory.clone()),
             )),
         };
         let whose = ["--assistant".to_owned(), self.key.to_string()];
-        let line = ["dormouse".to_owned()].into_iter();
-        let line = CommandLine::try_parse_from(line.chain(arguments).chain(whose));
-        let command = match line {
+        let line = [&["dormouse".to_owned()][..], &arguments].concat();
+        let of_this_one = [&*line, &whose].concat();
+        let command = match CommandLine::read(of_this_one) {
+            // The command has no such flag; then it is about the visited one anyway.
+            Err(error) if error.kind() == ErrorKind::UnknownArgument => CommandLine::read(line),
+            read => read,
+        };
+        let command = match command {
             Ok(CommandLine { command, .. }) => command,
             Err(error) => return lines(&in_short(&error.to_string())),
         };

@@ -3,12 +3,7 @@
 //! Up to [`LINES_AHEAD`] lines and [`BYTES_AHEAD`] bytes are read ahead, so that a command to the program acts as soon
 //! as it is read. Other lines keep their order.
 
-use std::{
-    io::{self, BufReader},
-    pin::pin,
-    sync::Arc,
-    thread,
-};
+use std::{io, pin::pin, sync::Arc, thread};
 
 use tokio::{
     select,
@@ -25,7 +20,7 @@ use crate::{
     exit::Exit,
     input::{
         self, Command, Input,
-        lines::{Line, Lines},
+        lines::{Line, Lines, source},
     },
 };
 
@@ -190,9 +185,11 @@ async fn carry_out(
     }
 }
 
-/// Reads standard input in a thread of its own, which ends with the process: nothing can interrupt a blocking read.
-pub(super) fn read_input() -> Result<mpsc::Receiver<io::Result<Line>>, PlayError> {
-    let mut lines = Lines::new(BufReader::new(io::stdin()));
+/// Reads standard input, or the only line, in a thread of its own, which ends with the process: nothing can interrupt a blocking read.
+pub(super) fn read_input(
+    line: Option<String>,
+) -> Result<mpsc::Receiver<io::Result<Line>>, PlayError> {
+    let mut lines = Lines::new(source(line));
     let (sender, receiver) = mpsc::channel(1);
     thread::Builder::new()
         .name("input".to_owned())

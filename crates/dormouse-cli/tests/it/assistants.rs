@@ -196,3 +196,118 @@ fn an_assistant_is_created_and_archived_while_others_live() {
     running.end(nix::sys::signal::Signal::SIGTERM);
     ok(home.run(&["log", "replay", "--decide", "--assistant", "mole"], ""));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_life_is_forked_exported_and_imported_with_and_without_a_running_program() {
+    let (home, other) = (Home::new(), Home::new());
+    let told = ok(home.play("remember that the boat is green\n"));
+    assert_eq!(told.end().0, "settled");
+    let file = home.file("dormouse.life.jsonl");
+    let file = file.to_str().unwrap();
+    let export = ["assistant", "export", "dormouse", "--to", file];
+    let hash = |run: Run| {
+        ok(run).of_type("state")[0]["hash"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let events = ok(home.run(&["log", "show", "--json"], ""))
+        .of_type("event")
+        .len();
+    let at = ["log", "replay", "--json", "--at", &events.to_string()];
+    let before = hash(home.run(&at, ""));
+    ok(home.run(&export, ""));
+    let again = home.run(&export, "");
+    assert_eq!(again.code, Some(2), "{}", again.err);
+    assert!(again.err.contains("never overwritten"), "{}", again.err);
+
+    let imported = ok(other.run(&["assistant", "import", file], ""));
+    assert!(
+        imported.out.contains(&before) && imported.out.contains("switched off"),
+        "{}",
+        imported.out
+    );
+    assert_eq!(hash(other.run(&at, "")), before);
+    let twice = other.run(&["assistant", "import", file], "");
+    assert_eq!(twice.code, Some(2), "{}", twice.err);
+    let shown = ok(other.run(&["assistant", "show", "dormouse"], ""));
+    assert!(shown.out.contains("switched off"), "{}", shown.out);
+    ok(other.run(&["config", "set", "assistant.enabled", "true"], ""));
+    let told = ok(other.play("what is the colour of the boat?\n"));
+    assert!(told.answers().concat().contains("green"), "{}", told.out);
+
+    let running = crate::control::Running::start(&other);
+    let named = [
+        "assistant",
+        "import",
+        file,
+        "--as",
+        "mole",
+        "--name",
+        "Mole",
+    ];
+    ok(other.run(&named, ""));
+    let fork = ["assistant", "fork", "mole", "--as", "rat"];
+    ok(other.run(&fork, ""));
+    let copy = other.file("rat.life.jsonl");
+    ok(other.run(
+        &["audit", "archive", "rat", "--to", copy.to_str().unwrap()],
+        "",
+    ));
+    assert_eq!(listed(&other, &[]), ["dormouse", "mole", "rat"]);
+    running.end(nix::sys::signal::Signal::SIGTERM);
+    // What was decided before was decided under another key.
+    other.leave_its_log();
+
+    let fork = ["assistant", "fork", "dormouse", "--at", "3"];
+    ok(home.run(&fork, ""));
+    assert_eq!(listed(&home, &[]), ["dormouse", "dormouse-fork"]);
+    let behind = home.run(&["assistant", "fork", "dormouse", "--at", "9999"], "");
+    assert_eq!(behind.code, Some(2), "{}", behind.err);
+    assert!(
+        behind.err.contains("the log of dormouse ends"),
+        "{}",
+        behind.err
+    );
+    home.leave_its_log();
+
+    let cut = std::fs::read(file).unwrap();
+    std::fs::write(home.file("cut"), &cut[..cut.len() - 50]).unwrap();
+    let cut = home.file("cut");
+    let refused = home.run(
+        &["assistant", "import", cut.to_str().unwrap(), "--as", "x"],
+        "",
+    );
+    assert_eq!(refused.code, Some(4), "{}", refused.err);
+    assert!(refused.err.contains("cut off"), "{}", refused.err);
+    let folder = home.path().to_str().unwrap();
+    let refused = home.run(&["assistant", "import", folder, "--as", "x"], "");
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert_eq!(listed(&home, &[]), ["dormouse", "dormouse-fork"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_documents_call_interact_and_audit_does_what_other_commands_do() {
+    let home = Home::new();
+    let said = ok(home.run(&["interact", "say", "/quit is", "what I say", "--json"], ""));
+    let heard = said.heard();
+    let is_said = |(text, ..): &(String, String, String)| text == "/quit is what I say";
+    assert!(heard.iter().any(is_said), "{}", said.out);
+    assert_eq!(said.end().0, "settled");
+    let running = crate::control::Running::start(&home);
+    let said = ok(home.run(&["interact", "say", "hello", "--as", "Ann", "--json"], ""));
+    assert_eq!(said.end().0, "settled");
+    ok(home.run(&["interact", "set", "burst", "7"], ""));
+    let shown = ok(home.run(&["interact", "show", "burst"], ""));
+    assert!(shown.out.contains('7'), "{}", shown.out);
+    let kinds = ["audit", "events", "--kinds", "--from", "1", "--to", "2"];
+    assert_eq!(ok(home.run(&kinds, "")).out.lines().count(), 2);
+    let typed = "/audit events --kinds --to 3\n/interact show burst\n/memory stats\n/goal add \"Water the roses\"\n/goal list\n/quit\n";
+    let told = ok(home.run(&["play"], typed));
+    for shown in ["perceived", "admission.burst", "in use", "Water the roses"] {
+        assert!(told.out.contains(shown), "{shown}: {}", told.out);
+    }
+    running.end(nix::sys::signal::Signal::SIGTERM);
+}
