@@ -266,7 +266,7 @@ async fn a_file_that_is_not_whole_or_has_one_wrong_bit_is_refused_and_changes_no
     // A bit of each byte of the last line, and some of each part before.
     let is_tried = |bit: &usize| match bit / 8 > last_line {
         true => bit % 8 == bit / 8 % 7,
-        false => bit % 9_973 == 0,
+        false => bit.is_multiple_of(9_973),
     };
     let bits = (0..file.len() * 8).filter(is_tried);
     for bit in bits {

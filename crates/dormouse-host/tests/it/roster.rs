@@ -213,7 +213,7 @@ async fn every_moment_of_a_life_is_shown_as_it_was() {
     let end = log.end_of(&dormouse).unwrap();
     for at in (1..=end.0).map(Seq) {
         let state = host.state_at(&dormouse, at).await.unwrap();
-        assert_eq!(state, replay(log, &dormouse, at).await.unwrap());
+        assert_eq!(*state, replay(log, &dormouse, at).await.unwrap());
         let shown = host.preview(&dormouse, Some(at), None).await;
         let again = preview(log, &dormouse, Some(at), None).await;
         let hash = |shown: Result<PromptPreview, _>| shown.ok().map(|it| (it.hash, it.parts));
