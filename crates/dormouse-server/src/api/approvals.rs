@@ -62,7 +62,9 @@ pub(crate) async fn list(
     respond(&service, &key).await
 }
 
-/// Confirm or refuse an act. The assistant hears of it at once.
+/// Confirm or refuse an act.
+///
+/// The assistant hears of it at once.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/approvals/{id}/", tag = "approvals",
     params(("key" = String, Path, description = "Its key"), ("id" = u64, Path, description = "The number of the act")),
     request_body = AnswerRequest, responses((status = OK, body = ApprovalList)))]

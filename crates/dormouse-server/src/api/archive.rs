@@ -21,8 +21,9 @@ use crate::{
     tokens::Right,
 };
 
-/// Export the whole life of an assistant as a file: its log, with a checksum and the hash of its state. The assistant is neither woken
-/// nor disturbed. A file without a last line was cut off.
+/// Export the whole life of an assistant as a file: its log, with a checksum and the hash of its state.
+///
+/// The assistant is neither woken nor disturbed. A file without a last line was cut off.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/audit/archive/", tag = "audit",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, content_type = LINES, body = String)))]
@@ -81,8 +82,10 @@ impl From<ImportedLife> for ImportedView {
     }
 }
 
-/// Create an assistant with this key that goes on with the life in a file. The file is checked first: everything is imported, or
-/// nothing. The assistant is switched off at first, because it has the promises and goals of the original.
+/// Create an assistant with this key that goes on with the life in a file.
+///
+/// The file is checked first: everything is imported, or nothing. The assistant is switched off at first, because it has the
+/// promises and goals of the original.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/audit/archive/", tag = "audit",
     params(("key" = String, Path, description = "The key of the new assistant"), ImportQuery),
     request_body(content((String = "application/x-ndjson"), (String = "application/octet-stream"))),

@@ -164,7 +164,9 @@ pub(crate) async fn list(
     Ok(Json(AssistantPage { assistants, next }))
 }
 
-/// Create an assistant. It is active at once.
+/// Create an assistant.
+///
+/// It is active at once.
 #[utoipa::path(post, path = "/api/ai/assistants/", tag = "assistants", request_body = NewAssistant,
     responses((status = CREATED, body = AssistantView)))]
 pub(crate) async fn create(
@@ -218,8 +220,9 @@ pub(crate) struct ForkRequest {
     pub(crate) tags: Vec<String>,
 }
 
-/// Create an assistant that has lived as another one did, up to an event: its log begins with the other's. It is switched off at
-/// first, because it has the promises and goals of the original.
+/// Create an assistant that has lived as another one did, up to an event: its log begins with the other's.
+///
+/// It is switched off at first, because it has the promises and goals of the original.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/fork/", tag = "assistants", request_body = ForkRequest,
     params(("key" = String, Path, description = "The original")),
     responses((status = CREATED, body = AssistantView)))]
@@ -269,7 +272,9 @@ pub(crate) async fn show(
     look_up(&service, &key).await.map(Json)
 }
 
-/// Change who an assistant is, its tags, or whether it is archived: all of it or nothing. Each kind of change is an event of its own.
+/// Change who an assistant is, its tags, or whether it is archived: all of it or nothing.
+///
+/// Each kind of change is an event of its own.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/", tag = "assistants", request_body = AssistantPatch,
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = AssistantView)))]
@@ -303,7 +308,9 @@ pub(crate) async fn update(
     look_up(&service, &key).await.map(Json)
 }
 
-/// Archive an assistant: it does not wake until it is restored. Its log, its memory and its character stay.
+/// Archive an assistant: it does not wake until it is restored.
+///
+/// Its log, its memory and its character stay.
 #[utoipa::path(delete, path = "/api/ai/assistants/{key}/", tag = "assistants",
     params(("key" = String, Path, description = "Its key"), Because),
     responses((status = OK, body = Changed)))]
@@ -323,7 +330,9 @@ pub(crate) async fn archive(
     Ok(Json(event.into()))
 }
 
-/// Switch an assistant on: it takes ticks. This does not clear an emergency stop.
+/// Switch an assistant on: it takes ticks.
+///
+/// This does not clear an emergency stop.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/start/", tag = "assistants",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = Changed)))]

@@ -84,7 +84,9 @@ pub(crate) struct ComponentPatch {
     pub(crate) text: Option<String>,
 }
 
-/// List the parts of prompts. The etag is that of the settings.
+/// List the parts of prompts.
+///
+/// The etag is that of the settings.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/components/", tag = "components",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = ComponentList, headers(("etag" = String)))))]
@@ -97,7 +99,9 @@ pub(crate) async fn list(
     respond(&service, &key).await
 }
 
-/// Put parts into another order, from the next tick on. This changes the setting `prompt.order`.
+/// Put parts into another order, from the next tick on.
+///
+/// This changes the setting `prompt.order`.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/components/reorder/", tag = "components",
     params(
         ("key" = String, Path, description = "Its key"),
@@ -121,8 +125,9 @@ pub(crate) async fn reorder(
     respond(&service, &key).await
 }
 
-/// Decide about one part, or make one of your own, from the next tick on; an empty object takes every decision back. This changes
-/// the setting `prompt.components`.
+/// Decide about one part, or make one of your own, from the next tick on; an empty object takes every decision back.
+///
+/// This changes the setting `prompt.components`.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/components/{id}/", tag = "components",
     params(
         ("key" = String, Path, description = "Its key"),

@@ -62,7 +62,9 @@ pub(crate) struct ConfigPatch {
     pub(crate) settings: BTreeMap<String, Value>,
 }
 
-/// Show the settings of an assistant. The etag identifies this state of the settings.
+/// Show the settings of an assistant.
+///
+/// The etag identifies this state of the settings.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/config/", tag = "config",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = ConfigView, headers(("etag" = String)))))]
@@ -75,8 +77,9 @@ pub(crate) async fn show(
     respond(&service, &key).await
 }
 
-/// Change settings, all or none. The change applies from the assistant's next tick on. The log names the holder of the
-/// token.
+/// Change settings, all or none.
+///
+/// The change applies from the assistant's next tick on. The log names the holder of the token.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/config/", tag = "config",
     params(
         ("key" = String, Path, description = "Its key"),

@@ -63,7 +63,9 @@ pub(crate) struct ContextView {
     decided: Value,
 }
 
-/// List the kinds of ticks. The etag is that of the settings.
+/// List the kinds of ticks.
+///
+/// The etag is that of the settings.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/contexts/", tag = "contexts",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = ContextList, headers(("etag" = String)))))]
@@ -76,8 +78,9 @@ pub(crate) async fn list(
     respond(&service, &key).await
 }
 
-/// Decide about one kind of tick, from the next tick on; an empty object takes every decision back. This changes the
-/// setting `execution.contexts`; the body has its fields.
+/// Decide about one kind of tick, from the next tick on; an empty object takes every decision back.
+///
+/// This changes the setting `execution.contexts`; the body has its fields.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/contexts/{id}/", tag = "contexts",
     params(
         ("key" = String, Path, description = "Its key"),

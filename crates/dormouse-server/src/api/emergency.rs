@@ -55,7 +55,9 @@ pub(crate) async fn show(
     view(&service, &key).await
 }
 
-/// Trigger the stop: work under way ends, and messages are kept until it is cleared. The log names the holder of the token.
+/// Trigger the stop: work under way ends, and messages are kept until it is cleared.
+///
+/// The log names the holder of the token.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/emergency/trigger/", tag = "emergency",
     params(("key" = String, Path, description = "Its key")), request_body = TriggerStop,
     responses((status = OK, body = EmergencyView)))]
@@ -81,7 +83,9 @@ pub(crate) async fn trigger(
     }
 }
 
-/// Clear the stop: messages that waited are answered. The log names the holder of the token.
+/// Clear the stop: messages that waited are answered.
+///
+/// The log names the holder of the token.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/emergency/clear/", tag = "emergency",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = EmergencyView)))]

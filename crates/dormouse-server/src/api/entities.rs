@@ -331,7 +331,9 @@ pub(crate) async fn update(
     }))
 }
 
-/// Delete the profile of an entity. It can be restored.
+/// Delete the profile of an entity.
+///
+/// It can be restored.
 #[utoipa::path(delete, path = "/api/ai/assistants/{key}/entities/{id}/", tag = "entities",
     params(("key" = String, Path, description = "Its key"), ("id" = String, Path, description = "The id of the entity")),
     responses((status = OK, body = Changed)))]

@@ -43,7 +43,9 @@ pub(crate) struct StreamFrom {
     after: Option<u64>,
 }
 
-/// Read events as they are written. The assistant is kept awake meanwhile.
+/// Read events as they are written.
+///
+/// The assistant is kept awake meanwhile.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/events/", tag = "live",
     params(
         ("key" = String, Path, description = "Its key"),

@@ -93,8 +93,9 @@ pub(in crate::api) fn bounded_wait(seconds: Option<u32>) -> Result<Option<Durati
     }
 }
 
-/// List what an assistant said that the holder of the token perceives: to them alone, or where they were. The assistant
-/// is woken only if the request waits.
+/// List what an assistant said that the holder of the token perceives: to them alone, or where they were.
+///
+/// The assistant is woken only if the request waits.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/interact/", tag = "interact",
     params(("key" = String, Path, description = "Its key"), ListUtterances),
     responses((status = OK, body = UtterancePage)))]

@@ -60,8 +60,9 @@ pub(crate) async fn show(
     view(&service, &key).await
 }
 
-/// Reset the history: prompts show no earlier turn, earlier errors are forgiven, and the emergency stop is cleared. Log and memory
-/// keep everything.
+/// Reset the history: prompts show no earlier turn, earlier errors are forgiven, and the emergency stop is cleared.
+///
+/// Log and memory keep everything.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/history/reset/", tag = "history",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = HistoryView)))]

@@ -32,7 +32,9 @@ impl HygieneView {
     }
 }
 
-/// Scan the memory for duplicates, and for records that are outdated, doubtful or secret. Nothing is changed.
+/// Scan the memory for duplicates, and for records that are outdated, doubtful or secret.
+///
+/// Nothing is changed.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/memory/hygiene/", tag = "memory",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = HygieneView)))]
@@ -47,7 +49,9 @@ pub(crate) async fn survey_memory(
     Ok(Json(HygieneView::of(&report, Vec::new())))
 }
 
-/// Scan the memory, and fold duplicates into the oldest record of the same words. Each event can be undone.
+/// Scan the memory, and fold duplicates into the oldest record of the same words.
+///
+/// Each event can be undone.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/hygiene/", tag = "memory",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = HygieneView)))]

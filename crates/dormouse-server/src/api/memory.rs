@@ -219,7 +219,9 @@ pub(crate) struct UndoEvent {
     pub(crate) reason: Option<String>,
 }
 
-/// Search what an assistant remembers, best first. Audiences are ignored, because the token may read everything.
+/// Search what an assistant remembers, best first.
+///
+/// Audiences are ignored, because the token may read everything.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/memory/", tag = "memory",
     params(("key" = String, Path, description = "Its key"), SearchMemory),
     responses((status = OK, body = RecallPage)))]
@@ -357,7 +359,9 @@ pub(crate) async fn stats(
     }))
 }
 
-/// Add a record that may be told to anybody. The same text of the same speaker and time is not added twice.
+/// Add a record that may be told to anybody.
+///
+/// The same text of the same speaker and time is not added twice.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/", tag = "memory",
     params(("key" = String, Path, description = "Its key")), request_body = NewRecord,
     responses((status = CREATED, body = AddedRecord), (status = OK, body = AddedRecord)))]
@@ -394,7 +398,9 @@ pub(crate) async fn add(
     Ok((status, Json(view)))
 }
 
-/// Take a record out of recall. This can be undone.
+/// Take a record out of recall.
+///
+/// This can be undone.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/{id}/withdraw/", tag = "memory",
     params(("key" = String, Path, description = "Its key"), ("id" = String, Path, description = "The id of the record")),
     request_body = Reason, responses((status = OK, body = Changed)))]
@@ -409,7 +415,9 @@ pub(crate) async fn withdraw(
     change_record(&service, &caller, &key, change, why.or("withdrawn")).await
 }
 
-/// Make a record public knowledge, which may be told to anybody. This can be undone.
+/// Make a record public knowledge, which may be told to anybody.
+///
+/// This can be undone.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/{id}/publish/", tag = "memory",
     params(("key" = String, Path, description = "Its key"), ("id" = String, Path, description = "The id of the record")),
     request_body = Reason, responses((status = OK, body = Changed)))]
@@ -424,7 +432,9 @@ pub(crate) async fn publish(
     change_record(&service, &caller, &key, change, why.or("published")).await
 }
 
-/// Remove the text of a record from the memory for good. The log keeps the message that it came from.
+/// Remove the text of a record from the memory for good.
+///
+/// The log keeps the message that it came from.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/{id}/erase/", tag = "memory",
     params(("key" = String, Path, description = "Its key"), ("id" = String, Path, description = "The id of the record")),
     request_body = Reason, responses((status = OK, body = Changed)))]
@@ -452,7 +462,9 @@ async fn change_record(
     Ok(Json(event.into()))
 }
 
-/// Mark a record as no longer valid. This can be undone.
+/// Mark a record as no longer valid.
+///
+/// This can be undone.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/{id}/supersede/", tag = "memory",
     params(("key" = String, Path, description = "Its key"), ("id" = String, Path, description = "The id of the record")),
     request_body = SupersedeRecord, responses((status = OK, body = Changed)))]
@@ -473,7 +485,9 @@ pub(crate) async fn supersede(
     Ok(Json(event.into()))
 }
 
-/// Undo what an event did to records or to what is known of people. To undo the undo makes it again.
+/// Undo what an event did to records or to what is known of people.
+///
+/// To undo the undo makes it again.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/undo/", tag = "memory",
     params(("key" = String, Path, description = "Its key")), request_body = UndoEvent,
     responses((status = OK, body = Changed)))]

@@ -28,7 +28,9 @@ const LISTED: usize = 100;
 /// Lines are read together up to this size, in bytes.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Export what an assistant remembers: one JSON object for each record that is in use. Importing the file adds what is missing.
+/// Export what an assistant remembers: one JSON object for each record that is in use.
+///
+/// Importing the file adds what is missing.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/memory/export/", tag = "memory",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, content_type = LINES, body = String)))]
@@ -102,8 +104,10 @@ pub(crate) struct RefusedLine {
     reason: String,
 }
 
-/// Import records, one JSON object a line. Lines that are not records are refused, and the others are imported. After a failure,
-/// importing the same file again adds the rest.
+/// Import records, one JSON object a line.
+///
+/// Lines that are not records are refused, and the others are imported. After a failure, importing the same file again adds the
+/// rest.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/import/", tag = "memory",
     params(("key" = String, Path, description = "Its key"), ImportLinesQuery),
     request_body(content((String = "application/x-ndjson"), (String = "application/octet-stream"))),

@@ -118,7 +118,9 @@ pub(crate) async fn show(
     Ok(Json(view(projects.get(id).ok_or_else(unknown)?)))
 }
 
-/// Begin a project. It is the active one if no other is.
+/// Begin a project.
+///
+/// It is the active one if no other is.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/projects/", tag = "projects",
     params(("key" = String, Path, description = "Its key")), request_body = NewProject,
     responses((status = CREATED, body = Changed)))]
@@ -169,7 +171,9 @@ pub(crate) async fn update(
     Ok(Json(event.into()))
 }
 
-/// Make a project the active one. The one before it is paused.
+/// Make a project the active one.
+///
+/// The one before it is paused.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/projects/{id}/swap/", tag = "projects",
     params(("key" = String, Path, description = "Its key"), ("id" = String, Path, description = "The key of the project, or its number")),
     request_body = SwapProject, responses((status = OK, body = Changed)))]

@@ -80,7 +80,9 @@ pub(crate) struct WhichPrompt {
     at: Option<u64>,
 }
 
-/// Show what a model is shown, part by part, with the reason for each. Nothing is sent.
+/// Show what a model is shown, part by part, with the reason for each.
+///
+/// Nothing is sent.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/prompt/preview/", tag = "prompt",
     params(("key" = String, Path, description = "Its key"), WhichPrompt),
     responses((status = OK, body = PreviewView)))]

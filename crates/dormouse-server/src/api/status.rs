@@ -193,7 +193,9 @@ pub(crate) struct ServiceView {
     text: Option<String>,
 }
 
-/// Show the status of an assistant. It is not woken.
+/// Show the status of an assistant.
+///
+/// It is not woken.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/status/", tag = "assistants",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = StatusView)))]
@@ -284,7 +286,9 @@ fn world(service: &Service, caller: &Caller, key: &AssistantId) -> WorldView {
     }
 }
 
-/// Show what is wrong with an assistant. It is not woken, and no service is called.
+/// Show what is wrong with an assistant.
+///
+/// It is not woken, and no service is called.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/health/", tag = "assistants",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = HealthView)))]

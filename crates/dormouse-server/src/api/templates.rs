@@ -53,7 +53,9 @@ pub(crate) struct CopyOfTemplate {
     name: String,
 }
 
-/// List the templates. The etag is that of the settings.
+/// List the templates.
+///
+/// The etag is that of the settings.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/templates/", tag = "templates",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = TemplateList, headers(("etag" = String)))))]
@@ -66,7 +68,9 @@ pub(crate) async fn list(
     respond(&service, &key).await
 }
 
-/// Keep a text under a new name. This changes the setting `prompt.templates`.
+/// Keep a text under a new name.
+///
+/// This changes the setting `prompt.templates`.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/templates/", tag = "templates",
     params(
         ("key" = String, Path, description = "Its key"),
@@ -116,8 +120,9 @@ pub(crate) async fn clone(
     Ok((StatusCode::CREATED, respond(&service, &key).await?))
 }
 
-/// Let a template say who the assistant is, from the next tick on; `default`: its persona does. This changes the setting
-/// `prompt.template`.
+/// Let a template say who the assistant is, from the next tick on; `default`: its persona does.
+///
+/// This changes the setting `prompt.template`.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/templates/{id}/apply/", tag = "templates",
     params(
         ("key" = String, Path, description = "Its key"),

@@ -193,7 +193,9 @@ impl From<JournalWork> for ConclusionsView {
     }
 }
 
-/// Show what compacting would leave out of prompts. Nothing is changed.
+/// Show what compacting would leave out of prompts.
+///
+/// Nothing is changed.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/history/compact/", tag = "history",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = CompactionView)))]
@@ -229,7 +231,9 @@ pub(crate) async fn compact(
     Ok(Json(compacted.await?.into()))
 }
 
-/// Show what consolidating the memory would take. Nothing is changed.
+/// Show what consolidating the memory would take.
+///
+/// Nothing is changed.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/memory/consolidation/", tag = "memory",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = ConsolidationForecastView)))]
@@ -245,7 +249,9 @@ pub(crate) async fn forecast_consolidation(
     Ok(Json(forecast.into()))
 }
 
-/// Let a model make facts of what was heard, and attributes of what was noticed about people. Each event can be undone.
+/// Let a model make facts of what was heard, and attributes of what was noticed about people.
+///
+/// Each event can be undone.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/memory/consolidation/", tag = "memory",
     params(("key" = String, Path, description = "Its key")), request_body = UpkeepRequest,
     responses((status = OK, body = ConsolidationView)))]

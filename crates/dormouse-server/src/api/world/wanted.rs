@@ -174,8 +174,9 @@ pub(crate) async fn requests(
     Ok(Json(Requests { effects, last }))
 }
 
-/// Read what assistants want of the world as a stream. The `id` of each event is the number of the request, from which a reader
-/// can resume.
+/// Read what assistants want of the world as a stream.
+///
+/// The `id` of each event is the number of the request, from which a reader can resume.
 #[utoipa::path(get, path = "/api/ai/world/effects/stream/", tag = "world",
     params(("last-event-id" = Option<u64>, Header, description = "Only requests with larger numbers; absent for all that are open")),
     responses((status = OK, content_type = "text/event-stream", body = String)))]
