@@ -78,7 +78,7 @@ pub struct AppendRequest {
     pub events: Vec<NewEvent>,
 }
 
-/// Why nothing was appended, as far as a writer can act on it.
+/// Why an append failed, as far as a writer can act on it. Nothing was written, except with [`Unknown`](Self::Unknown).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendErrorKind {
@@ -96,12 +96,16 @@ pub enum AppendErrorKind {
     /// The disk is full or failing. Nothing was written; the same request may succeed later.
     #[error("the log could not be written")]
     Storage,
+    /// It is not known whether the events are in the log, or will be. The same request finds out, also with more events at its
+    /// end: it writes those that are missing, and none twice. Any other request may write them a second time.
+    #[error("it is not known whether the log was written")]
+    Unknown,
     /// The log is closed or its writer has died.
     #[error("the log is closed")]
     Closed,
 }
 
-/// An append failed, and nothing was written.
+/// An append failed.
 pub type AppendError = PortError<AppendErrorKind>;
 
 /// Why nothing was read, as far as a reader can act on it.
@@ -159,7 +163,7 @@ pub trait Append: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`AppendError`]; nothing was written.
+    /// [`AppendError`]; nothing was written, except perhaps with [`AppendErrorKind::Unknown`].
     fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>>;
 }
 

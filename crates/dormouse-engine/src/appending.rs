@@ -11,6 +11,30 @@ use crate::{event::Event, state::State};
 /// How many times events are decided, at most, if others append each time before they do.
 pub(crate) const ATTEMPTS: u32 = 16;
 
+/// How often a request is sent again whose outcome is unknown. A log that answers so has tried for long itself.
+const UNKNOWN_ATTEMPTS: u32 = 3;
+
+/// Appends a request, and sends it again if it is not known whether it was written. No log writes it twice.
+///
+/// # Errors
+///
+/// The one of the log, which is [`AppendErrorKind::Unknown`] if that did not help.
+pub async fn append_until_known<L: Append + ?Sized>(
+    log: &L,
+    request: AppendRequest,
+) -> Result<Seq, AppendError> {
+    let mut answer = log.append(request.clone()).await;
+    for _ in 0..UNKNOWN_ATTEMPTS {
+        match answer {
+            Err(error) if error.kind() == AppendErrorKind::Unknown => {
+                answer = log.append(request.clone()).await;
+            }
+            known => return known,
+        }
+    }
+    answer
+}
+
 /// What was decided, and is in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecidedEvents {
@@ -37,7 +61,8 @@ impl DecidedEvents {
 /// # Errors
 ///
 /// The errors of `look` and `decide`. The error of the log, if the append fails for another reason than an append by
-/// somebody else, or if somebody else appended between look and append 16 times in a row. Nothing was written.
+/// somebody else, or if somebody else appended between look and append 16 times in a row. Nothing was written, except
+/// perhaps if the log's error is [`AppendErrorKind::Unknown`].
 pub async fn append_decided<L, F, S, E>(
     log: &L,
     key: &AssistantId,
@@ -72,7 +97,7 @@ where
             expected,
             events: encoded?,
         };
-        match log.append(request).await {
+        match append_until_known(log, request).await {
             Ok(through) => return Ok(DecidedEvents { events, through }),
             Err(error) if is_conflict(&error) && attempts < ATTEMPTS => attempts += 1,
             Err(error) => return Err(error.into()),

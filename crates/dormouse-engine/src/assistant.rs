@@ -20,8 +20,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, Author, BoxError, BoxFuture, EffectKey, Outcome, Seq, Timestamp, TokenCounter,
-    ToolSpec, WorldId,
+    AssistantId, Author, BoxError, BoxFuture, EffectKey, NewEvent, Outcome, Seq, Timestamp,
+    TokenCounter, ToolSpec, WorldId,
 };
 use dormouse_resilience::deadline;
 use tokio::{
@@ -90,6 +90,8 @@ struct Progress {
     woke: Option<Timestamp>,
     fresh: Option<EffectKey>,
     unwritten: Unwritten,
+    /// The last events of an operator of which the log did not say whether it has them, and the event before them.
+    doubted: Option<(Seq, Vec<NewEvent>)>,
     since_snapshot: u64,
     /// How many calls to the outside panicked.
     panics: Arc<AtomicU64>,

@@ -327,7 +327,8 @@ impl Handle {
     ///
     /// [`AppendErrorKind::Conflict`] if it has written since `expected`: it is on disk, so read it and decide again.
     /// [`AppendErrorKind::Unacceptable`] for an event that only the assistant may write, [`AppendErrorKind::Closed`] if the
-    /// assistant is not running. Nothing was written.
+    /// assistant is not running, and [`AppendErrorKind::Unknown`] if its log did not say whether it has them: the same request finds
+    /// out. Nothing was written otherwise.
     pub async fn append(&self, request: AppendRequest) -> Result<Seq, AppendError> {
         let request = Box::new(request);
         let answer = self.ask(|reply| Command::Append(request, reply)).await;

@@ -50,7 +50,7 @@ mod state;
 mod status;
 mod work;
 
-pub use appending::{DecidedEvents, append_decided};
+pub use appending::{DecidedEvents, append_decided, append_until_known};
 pub use assessment::{Assessment, ContextSignals, TaskClass};
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
 pub use builtin::builtin_tools;

@@ -12,7 +12,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{
     Archived, Beginning, Event, ReplayError, Roster, RosterChange, RosterChanged, State, Stopped,
-    Tag, restore,
+    Tag, append_until_known, restore,
 };
 use dormouse_store::LogOpenError;
 use dormouse_text::NameSkeleton;
@@ -333,7 +333,7 @@ async fn append_first<L: Append>(
         expected: Seq::ZERO,
         events,
     };
-    match log.append(request).await {
+    match append_until_known(log, request).await {
         Err(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {
             Err(RosterError::Taken { key })
         }

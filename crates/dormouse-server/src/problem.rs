@@ -228,6 +228,8 @@ impl From<AppendError> for Problem {
             AppendErrorKind::Storage => {
                 ProblemCode::Storage.because("nothing was changed: send the request again later")
             }
+            AppendErrorKind::Unknown => ProblemCode::Storage
+                .because("the log did not say whether the change was written: look at the assistant before you send the request again"),
             AppendErrorKind::Conflict { .. } => ProblemCode::Unavailable
                 .because("the assistant writes too much at the moment: nothing was changed, send the request again"),
             AppendErrorKind::Closed => ProblemCode::Unavailable.because("the assistant has ended: nothing was changed"),

@@ -26,7 +26,7 @@ pub use chat_model::{
     BackendAnswer, ChatBackend, ChatStage, Cut, REQUEST_ID, chat_adapter, chat_model,
 };
 pub use embedder::embedder;
-pub use event_log::{event_log, event_log_reopened};
+pub use event_log::{AnswerLoss, event_log, event_log_in_doubt, event_log_reopened};
 pub use senses::{SensesFixture, SensesLeft, senses, senses_reopened};
 pub use tool_source::{tool_source, tool_source_reopened};
 pub use vector_index::{Exactness, vector_index, vector_index_reopened};

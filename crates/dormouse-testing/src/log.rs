@@ -36,6 +36,9 @@ pub struct MemoryLog {
 struct State {
     streams: HashMap<AssistantId, Vec<StoredEvent>>,
     snapshots: HashMap<AssistantId, BTreeMap<Seq, Snapshot>>,
+    /// The last request of each assistant if it was answered with `Unknown`: where it was to begin, and its events that are
+    /// written.
+    doubted: HashMap<AssistantId, (Seq, Vec<NewEvent>)>,
     appends: usize,
     faults: Faults,
 }
@@ -59,6 +62,13 @@ impl MemoryLog {
     /// Makes the next `count` appends fail with `kind` and write nothing. Replaces an earlier request.
     pub fn fail_next_appends(&self, count: usize, kind: AppendErrorKind) {
         self.state().faults.appends = Fault::next(count, kind);
+    }
+
+    /// Makes the next `count` appends fail with [`Unknown`](AppendErrorKind::Unknown), although they write what they should.
+    /// Replaces an earlier request. The case in which nothing is written is
+    /// `fail_next_appends(count, AppendErrorKind::Unknown)`.
+    pub fn lose_next_answers(&self, count: usize) {
+        self.state().faults.answers = Fault::next(count, AppendErrorKind::Unknown);
     }
 
     /// Makes the next `count` reads of events or snapshots fail with `kind`.
@@ -122,18 +132,30 @@ impl State {
         if !request.events.iter().all(is_acceptable) {
             return Err(AppendErrorKind::Unacceptable);
         }
-        let stream = self.streams.entry(request.assistant).or_default();
+        let doubted = self.doubted.remove(&request.assistant);
+        let is_again = |(expected, events): &(Seq, Vec<NewEvent>)| {
+            *expected == request.expected && request.events.starts_with(events)
+        };
+        let written = doubted
+            .filter(is_again)
+            .map_or(0, |(_, events)| events.len());
+        let stream = self.streams.entry(request.assistant.clone()).or_default();
         let actual = Seq::ZERO.plus(stream.len() as u64);
-        if request.expected != actual {
+        if request.expected.plus(written as u64) != actual {
             return Err(AppendErrorKind::Conflict {
                 expected: request.expected,
                 actual,
             });
         }
         let mut last = actual;
-        for event in request.events {
+        for event in request.events.iter().skip(written) {
             last = last.next();
-            stream.push(stored(last, event));
+            stream.push(stored(last, event.clone()));
+        }
+        if let Err(unknown) = self.faults.answers.strike() {
+            let doubted = (request.expected, request.events);
+            self.doubted.insert(request.assistant, doubted);
+            return Err(unknown);
         }
         Ok(last)
     }

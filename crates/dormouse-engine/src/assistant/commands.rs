@@ -157,15 +157,25 @@ impl Assistant {
         }: AppendRequest,
     ) -> Result<Result<Seq, AppendError>, RunError> {
         let refused = |kind, why: Option<BoxError>| Ok(Err(AppendError::new(kind, why)));
+        let doubted = self.progress.doubted.take();
+        let is_again = doubted.as_ref() == Some(&(expected, events.clone()));
         self.note_waking();
         // Otherwise an operator who reads the log would not see events that the state already includes.
         if self.flush().await? == Saved::No {
-            return refused(AppendErrorKind::Storage, None);
+            self.progress.doubted = doubted;
+            return match is_again {
+                true => refused(AppendErrorKind::Unknown, None),
+                false => refused(AppendErrorKind::Storage, None),
+            };
+        }
+        if is_again {
+            return Ok(Ok(expected.plus(events.len() as u64)));
         }
         let actual = self.state.seq;
         if expected != actual {
             return refused(AppendErrorKind::Conflict { expected, actual }, None);
         }
+        let sent = events.clone();
         let decoded = events.into_iter().map(|event| {
             Event::decode(&StoredEvent {
                 seq: actual,
@@ -191,6 +201,14 @@ impl Assistant {
                     self.read_configuration_again();
                 }
                 Ok(self.state.seq)
+            }
+            // They are in the state, and the operator can ask again.
+            Saved::No if self.progress.unwritten.is_in_doubt() => {
+                self.progress.doubted = Some((expected, sent));
+                if changes_settings {
+                    self.read_configuration_again();
+                }
+                Err(AppendError::new(AppendErrorKind::Unknown, None))
             }
             Saved::No => Err(AppendError::new(AppendErrorKind::Storage, None)),
         })

@@ -90,7 +90,7 @@ impl Assistant {
             });
         }
         let saved = match std::mem::take(&mut batch.events) {
-            events if events.is_empty() => Saved::Yes,
+            events if events.is_empty() && !self.progress.unwritten.is_in_doubt() => Saved::Yes,
             _ if self.progress.unwritten.is_stuck() => Saved::No,
             events => self.commit_at(now, events).await?,
         };
@@ -154,7 +154,9 @@ impl Assistant {
     ) -> (Result<Accepted, PerceiveError>, bool) {
         let delivery = perception.attested.delivery.clone();
         if self.state.delivered.contains(&perception) {
-            return (Ok(Accepted::Duplicate), false);
+            // The message may be among those of which the log did not say whether it has them.
+            let needs_disk = self.progress.unwritten.is_in_doubt();
+            return (Ok(Accepted::Duplicate), needs_disk);
         }
         if batch
             .heard

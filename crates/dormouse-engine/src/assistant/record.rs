@@ -30,6 +30,8 @@ pub(super) struct Unwritten {
     /// When they are written even if nothing requires it; `None` if a write has failed, because then `advance` tries
     /// again.
     due: Option<Instant>,
+    /// Whether some of them may be in the log.
+    in_doubt: bool,
 }
 
 impl Unwritten {
@@ -44,6 +46,11 @@ impl Unwritten {
     /// Whether a write has failed. Then nothing may begin before a write succeeds.
     pub(super) fn is_stuck(&self) -> bool {
         !self.is_empty() && self.due.is_none()
+    }
+
+    /// Whether some of them may be in the log, because it did not say whether it has them.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.in_doubt
     }
 
     fn is_for_memory(&self) -> bool {
@@ -108,6 +115,9 @@ impl Assistant {
 
     /// Writes events, together with those that wait to be written, and then folds them into the state. If they cannot
     /// be written, the state stays as it was; the earlier events still wait to be written.
+    ///
+    /// If it is not known whether they were written, they have happened: they are in the state, and wait to be written with the
+    /// others. The next write repeats them as they are, so that the log can tell whether it has them.
     pub(super) async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
         self.commit_at(self.ports.clock.now(), events).await
     }
@@ -133,6 +143,10 @@ impl Assistant {
             events: encoded,
         };
         if let Err(error) = self.ports.log.append(request).await {
+            if error.kind() == AppendErrorKind::Unknown {
+                self.note(at, events);
+                self.progress.unwritten.in_doubt = true;
+            }
             self.progress.unwritten.due = None;
             return self.append_failed(&error);
         }
@@ -161,7 +175,7 @@ impl Assistant {
             AppendErrorKind::Conflict { expected, actual } => {
                 Err(RunError::Conflict { expected, actual })
             }
-            AppendErrorKind::Storage => {
+            AppendErrorKind::Storage | AppendErrorKind::Unknown => {
                 let cause = root_cause(error);
                 tracing::warn!(cause, "the log cannot be written; waiting");
                 self.progress.activity = Activity::Stalled { cause };

@@ -14,7 +14,7 @@ use dormouse_memory::{Added, ChangeError, Memory, MemoryChange, MemoryError, Rec
 
 use super::{CatchUpError, CaughtUp, catch_up};
 use crate::{
-    appending::{ATTEMPTS, append_decided, is_conflict},
+    appending::{ATTEMPTS, append_decided, append_until_known, is_conflict},
     event::{EntityChanged, Event, MemoryChanged, WokeUp},
     replay::{ReplayError, fold_newer, restore},
     secrets::masked_observation,
@@ -461,7 +461,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
             expected: self.through,
             events: events?,
         };
-        self.through = self.log.append(request).await?;
+        self.through = append_until_known(&self.log, request).await?;
         catch_up(&self.log, &self.key, &self.memory).await?;
         Ok(self.through)
     }

@@ -2,8 +2,8 @@
 
 use dormouse_classify::{MessageVerdict, Rule};
 use dormouse_contracts::{AppendErrorKind, Seq, Trust};
-use dormouse_engine::{Accepted, Assistant, PerceiveError, Rest, RunError, Switch};
-use dormouse_testing::{FakeWorld, Gate, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_engine::{Accepted, Assistant, Event, PerceiveError, Rest, RunError, Switch};
+use dormouse_testing::{FakeWorld, Gate, MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tokio::time;
 
@@ -122,6 +122,65 @@ async fn an_outcome_the_log_cannot_take_is_written_later_and_the_act_is_not_repe
         1,
         "the reply was kept, not asked for again"
     );
+}
+
+/// Whether the log has what it said it may not have.
+#[derive(Clone, Copy, Debug)]
+enum Doubt {
+    Written,
+    NotWritten,
+}
+
+impl Doubt {
+    fn next(self, log: &MemoryLog, count: usize) {
+        match self {
+            Self::Written => log.lose_next_answers(count),
+            Self::NotWritten => log.fail_next_appends(count, AppendErrorKind::Unknown),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_whose_write_is_in_doubt_is_accepted_only_once_it_is_in_the_log() {
+    for doubt in [Doubt::Written, Doubt::NotWritten] {
+        let home = Home::where_all_is_shared([say("hi")]);
+        let life = home.wake_configured().await;
+        doubt.next(&home.log, 3);
+        let message = Perceive::whisper("Alice", "hello").build();
+        let mut answer = life.handle.perceive(message.clone()).await;
+        assert!(
+            matches!(answer, Err(PerceiveError::Storage { .. })),
+            "{answer:?}"
+        );
+        while matches!(answer, Err(PerceiveError::Storage { .. })) {
+            answer = life.handle.perceive(message.clone()).await;
+        }
+        assert_eq!(answer, Ok(Accepted::Duplicate), "{doubt:?}");
+        let heard = home.events().into_iter();
+        let heard = heard.filter(|it| matches!(it, Event::Perceived(_)));
+        assert_eq!(heard.count(), 1, "{doubt:?}");
+        assert_eq!(life.handle.at_rest().await, Rest::Settled);
+        assert_eq!(home.deeds(), ["say hi"], "{doubt:?}");
+        life.end().await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outcome_whose_write_is_in_doubt_is_in_the_log_once_and_the_act_is_not_repeated() {
+    for doubt in [Doubt::Written, Doubt::NotWritten] {
+        let gate = Gate::new();
+        let home = Home::where_all_is_shared([ScriptedTurn::after(&gate, say("hi"))]);
+        let life = home.wake().await;
+        life.accept(Perceive::whisper("Alice", "hello").build())
+            .await;
+        gate.reached().await;
+        doubt.next(&home.log, 3);
+        gate.open();
+        assert_eq!(life.handle.at_rest().await, Rest::Settled);
+        assert_eq!(home.deeds(), ["say hi"], "{doubt:?}");
+        assert_eq!(home.model.requests().len(), 1, "{doubt:?}");
+        life.end().await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]

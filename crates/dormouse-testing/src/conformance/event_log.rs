@@ -1,5 +1,6 @@
 //! The promises of an event log.
 
+mod in_doubt;
 mod order;
 mod snapshots;
 mod stream;
@@ -32,6 +33,31 @@ pub async fn event_log(log: &dyn EventLog) {
     snapshots::saving_again_replaces(log).await;
     snapshots::assistants_have_snapshots_of_their_own(log).await;
     snapshots::large_ones_come_back_whole(log).await;
+}
+
+/// Makes answers of a log get lost, for [`event_log_in_doubt`].
+pub trait AnswerLoss: Send + Sync {
+    /// From now on appends are written, and answered with [`AppendErrorKind::Unknown`](dormouse_contracts::AppendErrorKind).
+    fn lose_answers(&self);
+
+    /// From now on nothing is written. An append is answered with `Unknown` or an error that says so.
+    fn lose_requests(&self);
+
+    /// From now on everything works.
+    fn mend(&self);
+}
+
+/// Checks what a log promises after it has answered an append with [`Unknown`](dormouse_contracts::AppendErrorKind::Unknown).
+/// `loss` makes that happen. Logs that always know need not pass it.
+///
+/// # Panics
+///
+/// If the log breaks a promise.
+pub async fn event_log_in_doubt(log: &dyn EventLog, loss: &dyn AnswerLoss) {
+    in_doubt::the_same_request_writes_nothing_twice(log, loss).await;
+    in_doubt::more_events_at_its_end_are_written_after_it(log, loss).await;
+    in_doubt::what_was_not_written_is_written_by_the_same_request(log, loss).await;
+    in_doubt::a_writer_that_came_between_is_a_conflict(log, loss).await;
 }
 
 /// Checks that a log that was closed and opened again contains everything that [`event_log`] wrote.

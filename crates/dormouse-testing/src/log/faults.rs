@@ -7,6 +7,8 @@ use crate::fault::Fault;
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     pub(super) appends: Fault<AppendErrorKind>,
+    /// Appends that are written, although the answer is that this is unknown.
+    pub(super) answers: Fault<AppendErrorKind>,
     pub(super) reads: Fault<ReadErrorKind>,
     pub(super) snapshots: Fault<AppendErrorKind>,
     /// How many more appends succeed before the log closes.

@@ -19,6 +19,96 @@ async fn the_log_in_memory_keeps_every_promise() {
     conformance::event_log_reopened(&log).await;
 }
 
+struct Loss(MemoryLog);
+
+impl conformance::AnswerLoss for Loss {
+    fn lose_answers(&self) {
+        self.0.lose_next_answers(usize::MAX);
+    }
+
+    fn lose_requests(&self) {
+        self.0
+            .fail_next_appends(usize::MAX, AppendErrorKind::Unknown);
+    }
+
+    fn mend(&self) {
+        self.0.reopen();
+    }
+}
+
+#[tokio::test]
+async fn the_log_in_memory_writes_nothing_twice_after_a_lost_answer() {
+    let log = MemoryLog::new();
+    conformance::event_log_in_doubt(&log, &Loss(log.clone())).await;
+}
+
+/// A log that takes a repeated request for a new one, or for one that was written.
+struct Forgetful {
+    inner: MemoryLog,
+    appends_again: bool,
+}
+
+impl Append for Forgetful {
+    fn append(&self, mut request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
+        let end = Seq(self.inner.events(&request.assistant).len() as u64);
+        if self.appends_again {
+            request.expected = end;
+        } else if request.expected < end {
+            let last = request.expected.plus(request.events.len() as u64);
+            return Box::pin(async move { Ok(last) });
+        }
+        self.inner.append(request)
+    }
+}
+
+impl ReadEvents for Forgetful {
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        self.inner.read(assistant, after, limit)
+    }
+}
+
+impl SaveSnapshot for Forgetful {
+    fn save_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'a, Result<(), AppendError>> {
+        self.inner.save_snapshot(assistant, snapshot)
+    }
+}
+
+impl LoadSnapshot for Forgetful {
+    fn load_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        self.inner.load_snapshot(assistant, up_to)
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_writes_twice_or_drops_after_a_lost_answer_is_caught() {
+    for (appends_again, expected) in [
+        (true, "finds out that it was written"),
+        (false, "is an old one"),
+    ] {
+        let inner = MemoryLog::new();
+        let log = Forgetful {
+            inner: inner.clone(),
+            appends_again,
+        };
+        let said = complaint(conformance::event_log_in_doubt(&log, &Loss(inner))).await;
+        let said = said.unwrap_or_else(|| panic!("{appends_again} was not caught"));
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn a_log_that_keeps_only_its_newest_snapshot_keeps_every_promise() {
     let log = Broken::new(Defect::None);
