@@ -18,6 +18,8 @@ pub(crate) const ATTEMPT: Duration = Duration::from_secs(2);
 /// The headers of a message count towards its size, and are shorter than this.
 pub(crate) const HEADER_BYTES: usize = 512;
 const NO_MESSAGE: u32 = 10037;
+/// The last message of the subject is not the one that the writer expects.
+pub(crate) const WRONG_LAST_SEQUENCE: u32 = 10071;
 pub(crate) const NO_STREAM: u32 = 10059;
 
 /// An error in the server's words.
@@ -61,6 +63,11 @@ impl ApiError {
         matches!(self, Self::Server(error) if error.err_code == number)
     }
 
+    /// The last message of the subject is not the expected one.
+    pub(crate) fn is_wrong_sequence(&self) -> bool {
+        self.is(WRONG_LAST_SEQUENCE)
+    }
+
     pub(crate) fn is_no_stream(&self) -> bool {
         self.is(NO_STREAM)
     }
@@ -70,6 +77,7 @@ impl ApiError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StreamMessage {
     pub(crate) seq: u64,
+    pub(crate) subject: String,
     pub(crate) payload: Bytes,
 }
 
@@ -92,10 +100,62 @@ struct Got {
 struct GotMessage {
     seq: u64,
     #[serde(default)]
+    subject: String,
+    #[serde(default)]
     data: String,
 }
 
-/// The requests of one stream.
+/// What appending, reading and owning ask of one stream. The simulation answers them, too.
+pub(crate) trait StreamRequests: Clone + Send + Sync + 'static {
+    /// The name of the stream, with which its subjects begin.
+    fn stream(&self) -> &str;
+
+    /// The largest message that the server accepts, with its headers.
+    fn max_payload(&self) -> usize;
+
+    /// Publishes a message if the last one of its subject has the sequence `expected` (0: there is none). Returns its own.
+    fn publish(
+        &self,
+        subject: &str,
+        message: &Sealed,
+        expected: u64,
+    ) -> impl Future<Output = Result<u64, ApiError>> + Send;
+
+    /// Puts the value of a key in the place of the one with the sequence `expected` (0: there is none). Returns its own. With a
+    /// lifetime, the servers remove it after that.
+    fn put(
+        &self,
+        subject: &str,
+        value: Bytes,
+        expected: u64,
+        lifetime: Option<Duration>,
+    ) -> impl Future<Output = Result<u64, ApiError>> + Send;
+
+    /// The last message of a subject, from the stream's leader.
+    fn last(
+        &self,
+        subject: &str,
+    ) -> impl Future<Output = Result<Option<StreamMessage>, ApiError>> + Send;
+
+    /// The first message of a subject from this sequence on, from the stream's leader.
+    fn next(
+        &self,
+        subject: &str,
+        from: u64,
+    ) -> impl Future<Output = Result<Option<StreamMessage>, ApiError>> + Send;
+
+    /// Up to `count` messages of a subject, or of all that match it, from this sequence on, from any server that has the stream.
+    /// It may lack the newest.
+    fn batch(
+        &self,
+        subject: &str,
+        from: u64,
+        count: usize,
+        bytes: usize,
+    ) -> impl Future<Output = Result<Vec<StreamMessage>, ApiError>> + Send;
+}
+
+/// The requests of one stream, over a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamApi {
     pub(crate) client: Client,
@@ -103,19 +163,12 @@ pub(crate) struct StreamApi {
 }
 
 impl StreamApi {
-    /// Publishes a message if the last one of its subject has the sequence `expected` (0: there is none). Returns its own.
-    pub(crate) async fn publish(
-        &self,
-        subject: &str,
-        message: &Sealed,
-        expected: u64,
-    ) -> Result<u64, ApiError> {
+    /// Headers of a message that follows the one with this sequence in its subject.
+    fn expecting(&self, expected: u64) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        headers.insert("Nats-Msg-Id", hex(&message.hash));
         headers.insert("Nats-Expected-Stream", self.stream.as_str());
         headers.insert("Nats-Expected-Last-Subject-Sequence", expected.to_string());
-        self.publish_with(subject, message.bytes.clone().into(), headers)
-            .await
+        headers
     }
 
     /// Publishes a message whatever the stream contains. Returns its sequence.
@@ -140,21 +193,6 @@ impl StreamApi {
         Ok(published.seq)
     }
 
-    /// The last message of a subject, from the stream's leader.
-    pub(crate) async fn last(&self, subject: &str) -> Result<Option<StreamMessage>, ApiError> {
-        self.get(json!({ "last_by_subj": subject })).await
-    }
-
-    /// The first message of a subject from this sequence on, from the stream's leader.
-    pub(crate) async fn next(
-        &self,
-        subject: &str,
-        from: u64,
-    ) -> Result<Option<StreamMessage>, ApiError> {
-        self.get(json!({ "next_by_subj": subject, "seq": from }))
-            .await
-    }
-
     /// One message, from the stream's leader.
     pub(crate) async fn at(&self, seq: u64) -> Result<Option<StreamMessage>, ApiError> {
         self.get(json!({ "seq": seq })).await
@@ -167,61 +205,12 @@ impl StreamApi {
                 let payload = payload.map_err(|error| ApiError::Malformed(error.into()))?;
                 Ok(Some(StreamMessage {
                     seq: message.seq,
+                    subject: message.subject,
                     payload: payload.into(),
                 }))
             }
             Err(error) if error.is(NO_MESSAGE) => Ok(None),
             Err(error) => Err(error),
-        }
-    }
-
-    /// Up to `count` messages of a subject from this sequence on, from any server that has the stream. It may lack the newest.
-    pub(crate) async fn batch(
-        &self,
-        subject: &str,
-        from: u64,
-        count: usize,
-        bytes: usize,
-    ) -> Result<Vec<StreamMessage>, ApiError> {
-        let inbox = self.client.new_inbox();
-        let mut answers = self
-            .client
-            .subscribe(inbox.clone())
-            .await
-            .map_err(|error| ApiError::Silence(Some(error.into())))?;
-        let query =
-            json!({ "seq": from, "next_by_subj": subject, "batch": count, "max_bytes": bytes });
-        let to = format!("$JS.API.DIRECT.GET.{}", self.stream);
-        self.client
-            .publish_with_reply(to, inbox, query.to_string().into())
-            .await
-            .map_err(|error| ApiError::Silence(Some(error.into())))?;
-        let mut messages = Vec::new();
-        loop {
-            let answer = timeout(ATTEMPT, answers.next()).await;
-            let Some(answer) = answer.map_err(|late| ApiError::Silence(Some(late.into())))? else {
-                return Err(ApiError::Silence(None));
-            };
-            match answer.status.map(|status| status.as_u16()) {
-                None => {
-                    let seq = answer.headers.as_ref().and_then(sequence);
-                    let seq = seq.ok_or_else(|| ApiError::Malformed("no sequence".into()))?;
-                    let payload = answer.payload;
-                    messages.push(StreamMessage { seq, payload });
-                }
-                // The end of the batch, and: there is no such message.
-                Some(204 | 404) => return Ok(messages),
-                Some(code) if code == StatusCode::NO_RESPONDERS.as_u16() => {
-                    return Err(ApiError::NoResponders);
-                }
-                Some(code) => {
-                    return Err(ApiError::Server(ServerError {
-                        code,
-                        err_code: 0,
-                        description: answer.description.unwrap_or_default(),
-                    }));
-                }
-            }
         }
     }
 
@@ -261,6 +250,110 @@ impl StreamApi {
     }
 }
 
+impl StreamRequests for StreamApi {
+    fn stream(&self) -> &str {
+        &self.stream
+    }
+
+    fn max_payload(&self) -> usize {
+        self.client.max_payload()
+    }
+
+    async fn publish(
+        &self,
+        subject: &str,
+        message: &Sealed,
+        expected: u64,
+    ) -> Result<u64, ApiError> {
+        let mut headers = self.expecting(expected);
+        headers.insert("Nats-Msg-Id", hex(&message.hash));
+        self.publish_with(subject, message.bytes.clone().into(), headers)
+            .await
+    }
+
+    async fn put(
+        &self,
+        subject: &str,
+        value: Bytes,
+        expected: u64,
+        lifetime: Option<Duration>,
+    ) -> Result<u64, ApiError> {
+        let mut headers = self.expecting(expected);
+        if let Some(lifetime) = lifetime {
+            // Whole seconds: less is not accepted.
+            headers.insert("Nats-TTL", format!("{}s", lifetime.as_secs().max(1)));
+        }
+        self.publish_with(subject, value, headers).await
+    }
+
+    async fn last(&self, subject: &str) -> Result<Option<StreamMessage>, ApiError> {
+        self.get(json!({ "last_by_subj": subject })).await
+    }
+
+    async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, ApiError> {
+        self.get(json!({ "next_by_subj": subject, "seq": from }))
+            .await
+    }
+
+    async fn batch(
+        &self,
+        subject: &str,
+        from: u64,
+        count: usize,
+        bytes: usize,
+    ) -> Result<Vec<StreamMessage>, ApiError> {
+        let inbox = self.client.new_inbox();
+        let mut answers = self
+            .client
+            .subscribe(inbox.clone())
+            .await
+            .map_err(|error| ApiError::Silence(Some(error.into())))?;
+        let query =
+            json!({ "seq": from, "next_by_subj": subject, "batch": count, "max_bytes": bytes });
+        let to = format!("$JS.API.DIRECT.GET.{}", self.stream);
+        self.client
+            .publish_with_reply(to, inbox, query.to_string().into())
+            .await
+            .map_err(|error| ApiError::Silence(Some(error.into())))?;
+        let mut messages = Vec::new();
+        loop {
+            let answer = timeout(ATTEMPT, answers.next()).await;
+            let Some(answer) = answer.map_err(|late| ApiError::Silence(Some(late.into())))? else {
+                return Err(ApiError::Silence(None));
+            };
+            match answer.status.map(|status| status.as_u16()) {
+                None => {
+                    let seq = answer.headers.as_ref().and_then(sequence);
+                    let seq = seq.ok_or_else(|| ApiError::Malformed("no sequence".into()))?;
+                    let payload = answer.payload;
+                    let subject = answer
+                        .headers
+                        .as_ref()
+                        .and_then(subject_of)
+                        .unwrap_or_default();
+                    messages.push(StreamMessage {
+                        seq,
+                        subject,
+                        payload,
+                    });
+                }
+                // The end of the batch, and: there is no such message.
+                Some(204 | 404) => return Ok(messages),
+                Some(code) if code == StatusCode::NO_RESPONDERS.as_u16() => {
+                    return Err(ApiError::NoResponders);
+                }
+                Some(code) => {
+                    return Err(ApiError::Server(ServerError {
+                        code,
+                        err_code: 0,
+                        description: answer.description.unwrap_or_default(),
+                    }));
+                }
+            }
+        }
+    }
+}
+
 /// An answer of the server's, or the error in it.
 fn parse<T: DeserializeOwned>(payload: &[u8]) -> Result<T, ApiError> {
     let malformed = |error: serde_json::Error| ApiError::Malformed(error.into());
@@ -269,6 +362,10 @@ fn parse<T: DeserializeOwned>(payload: &[u8]) -> Result<T, ApiError> {
         Some(error) => Err(error.into()),
         None => serde_json::from_slice(payload).map_err(malformed),
     }
+}
+
+fn subject_of(headers: &HeaderMap) -> Option<String> {
+    Some(headers.get("Nats-Subject")?.as_str().to_owned())
 }
 
 fn sequence(headers: &HeaderMap) -> Option<u64> {

@@ -206,7 +206,35 @@ fn snapshots(config: &NatsConfig) -> Value {
     wanted
 }
 
-/// What both have in common. Every setting here is also checked.
+/// The settings of the stream of hosts and leases, which keeps the last of everything. Records of hosts expire.
+fn hosts(config: &NatsConfig) -> Value {
+    let mut wanted = settings(config, &hosts_of(&config.stream));
+    if let Some(wanted) = wanted.as_object_mut() {
+        wanted.insert("discard".into(), "old".into());
+        wanted.insert("max_msgs_per_subject".into(), json!(1));
+        wanted.insert("allow_msg_ttl".into(), true.into());
+    }
+    wanted
+}
+
+/// The name of the stream of hosts and leases.
+pub(crate) fn hosts_of(stream: &str) -> String {
+    format!("{stream}_HOSTS")
+}
+
+/// Opens the stream of hosts and leases, or makes it.
+pub(crate) async fn open_hosts(
+    config: &NatsConfig,
+    client: &Client,
+) -> Result<StreamApi, NatsConnectError> {
+    ensure(config, client, &hosts(config)).await?;
+    Ok(StreamApi {
+        client: client.clone(),
+        stream: hosts_of(&config.stream),
+    })
+}
+
+/// What they have in common. Every setting here is also checked.
 fn settings(config: &NatsConfig, stream: &str) -> Value {
     json!({
         "name": stream,
@@ -310,7 +338,7 @@ impl StreamInfo {
 
 /// Checks that a stream loses and refuses nothing that it should not.
 fn check_stream(wanted: &Value, found: &Value) -> Result<(), NatsConnectError> {
-    const CHECKED: [&str; 11] = [
+    const CHECKED: [&str; 12] = [
         "subjects",
         "retention",
         "storage",
@@ -322,6 +350,7 @@ fn check_stream(wanted: &Value, found: &Value) -> Result<(), NatsConnectError> {
         "deny_delete",
         "deny_purge",
         "allow_direct",
+        "allow_msg_ttl",
     ];
     // What a server leaves out has this value.
     let value =

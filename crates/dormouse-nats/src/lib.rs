@@ -22,9 +22,13 @@ mod config;
 mod connect;
 mod fault;
 mod frame;
+mod hosting;
 mod life;
 mod log;
 mod outcome;
+mod ownership;
+#[cfg(test)]
+mod simulation;
 mod snapshots;
 mod walk;
 
@@ -32,7 +36,9 @@ pub use chain::ChainBreak;
 pub use config::{NatsConfig, NatsDurability, NatsLogin};
 pub use connect::NatsConnectError;
 pub use fault::NatsFault;
+pub use hosting::{HostAssistants, HostConfig, HostingError, Stay};
 pub use log::{LifeReport, NatsLog};
+pub use ownership::{HostName, HostNameError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

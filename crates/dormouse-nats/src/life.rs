@@ -7,7 +7,7 @@ use dormouse_text::error_chain;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    api::{ApiError, HEADER_BYTES, StreamMessage},
+    api::{ApiError, HEADER_BYTES, StreamMessage, StreamRequests},
     chain::{ChainBreak, Link},
     fault::{Fault, NatsFault},
     frame::{self, Frame, Hash, Header, Sealed},
@@ -45,6 +45,17 @@ struct Unfinished {
     hash: Hash,
 }
 
+impl Unfinished {
+    /// Whether the request is the same one, or has more events at its end.
+    fn begins(&self, request: &AppendRequest) -> bool {
+        self.expected == request.expected && request.events.starts_with(&self.events)
+    }
+}
+
+/// How many answers must say that a log was shortened. An old leader gives such answers until it has noticed that there is a new
+/// one, and a process that was stopped for longer than its patience may have asked just one.
+pub(crate) const SURE: u32 = 16;
+
 impl Life {
     /// Moves the end of the log to a message that follows from it.
     pub(crate) fn advance(&mut self, link: Link, writer: &frame::WriterId) {
@@ -80,17 +91,20 @@ impl Life {
     /// How many of a request's events an earlier attempt has stored, and how many it has sent.
     fn earlier(&mut self, request: &AppendRequest) -> (usize, usize) {
         match self.unfinished.take() {
-            Some(it)
-                if it.expected == request.expected && request.events.starts_with(&it.events) =>
-            {
-                (it.stored, it.events.len())
-            }
+            Some(it) if it.begins(request) => (it.stored, it.events.len()),
             _ => (0, 0),
         }
     }
+
+    /// Whether an earlier attempt may have stored events of this request.
+    fn may_hold(&self, request: &AppendRequest) -> bool {
+        self.unfinished
+            .as_ref()
+            .is_some_and(|it| it.begins(request))
+    }
 }
 
-impl Core {
+impl<S: StreamRequests> Core<S> {
     /// Appends a request's events, all or none.
     pub(crate) async fn append(&self, request: AppendRequest) -> Result<Seq, AppendError> {
         if !request.events.iter().all(frame::is_acceptable) {
@@ -115,9 +129,12 @@ impl Core {
                 .as_ref()
                 .is_some_and(|end| end.last == request.expected);
         if !is_known {
-            self.catch_up(&request.assistant, life)
-                .await
-                .map_err(Fault::into_append_error)?;
+            let caught_up = self.catch_up(&request.assistant, life).await;
+            caught_up.map_err(|fault| match fault {
+                // What was sent earlier may be stored.
+                Fault::Api(error) if life.may_hold(request) => unknown(error_chain(&error)),
+                fault => fault.into_append_error(),
+            })?;
         }
         let (stored, sent) = life.earlier(request);
         let end = life.end.as_ref().map_or(Seq::ZERO, |end| end.last);
@@ -142,7 +159,12 @@ impl Core {
                     stored,
                     hash,
                 });
-                return Err(error);
+                // A part of it is stored, so it cannot be said that nothing is.
+                let is_part = life.unfinished.is_some();
+                return Err(match error.kind() {
+                    AppendErrorKind::Storage if is_part => unknown(error_chain(&error)),
+                    _ => error,
+                });
             }
             stored = until;
         }
@@ -195,7 +217,9 @@ impl Core {
     ) -> Result<u64, (AppendError, Outcome)> {
         let subject = self.subject(assistant);
         let deadline = Instant::now() + self.patience;
-        let (mut outcome, mut is_behind, mut why) = (Outcome::NotStored, None, String::new());
+        let (mut outcome, mut why) = (Outcome::NotStored, String::new());
+        // Where the log ended according to the last answers, and how many of them in a row said that it was shortened.
+        let (mut ended_at, mut behind) = (Seq::ZERO, 0);
         for attempt in 1.. {
             let answer = self.api.publish(&subject, sealed, end.stream_seq).await;
             let step = after_publish(&answer, &sealed.hash);
@@ -219,27 +243,32 @@ impl Core {
                         };
                         return Err((error, Outcome::NotStored));
                     }
-                    Ok((Found::Behind, last)) => is_behind = Some(last),
-                    Ok((Found::Nothing, _)) => is_behind = None,
+                    Ok((Found::Behind, last)) => {
+                        behind += 1;
+                        ended_at = last;
+                    }
+                    Ok((Found::Nothing, _)) => behind = 0,
                     // It is looked up after the next attempt.
                     Err(_) => {}
                 },
             }
-            if Instant::now() >= deadline {
+            if Instant::now() >= deadline && (behind == 0 || behind >= SURE) {
                 break;
             }
             sleep(pause(attempt)).await;
         }
-        if let Some(found) = is_behind {
-            let known = end.last;
+        if behind > 0 {
+            let (known, found) = (end.last, ended_at);
             let broken = self.break_life(assistant, life, ChainBreak::Shortened { known, found });
             return Err((Fault::Broken(broken).into_append_error(), outcome));
         }
-        let fault = match outcome {
-            Outcome::NotStored => NatsFault::Unavailable(why),
-            Outcome::Unknown(_) => NatsFault::OutcomeUnknown(why),
+        let error = match outcome {
+            Outcome::NotStored => {
+                let fault = NatsFault::Unavailable(why);
+                AppendError::new(AppendErrorKind::Storage, Some(fault.into()))
+            }
+            Outcome::Unknown(_) => unknown(why),
         };
-        let error = AppendError::new(AppendErrorKind::Storage, Some(fault.into()));
         Err((error, outcome))
     }
 
@@ -281,11 +310,15 @@ impl Core {
         life: &mut Life,
     ) -> Result<(), Fault> {
         let deadline = Instant::now() + self.patience;
+        let mut behind = 0;
         for attempt in 1.. {
             let error = match self.try_catch_up(assistant, life).await {
                 Ok(None) => return Ok(()),
                 // An old leader answers until it has noticed that there is a new one.
-                Ok(Some(shortened)) => Fault::Broken(shortened),
+                Ok(Some(shortened)) => {
+                    behind += 1;
+                    Fault::Broken(shortened)
+                }
                 Err(Fault::Api(error)) if error.is_transient() => Fault::Api(error),
                 Err(Fault::Broken(broken)) => {
                     return Err(self.break_life(assistant, life, broken).into());
@@ -293,10 +326,14 @@ impl Core {
                 Err(error) => return Err(error),
             };
             if Instant::now() >= deadline {
-                if let Fault::Broken(broken) = error {
-                    return Err(self.break_life(assistant, life, broken).into());
+                match error {
+                    Fault::Broken(broken) if behind >= SURE => {
+                        return Err(self.break_life(assistant, life, broken).into());
+                    }
+                    // A process that was stopped meanwhile has asked only once or twice.
+                    Fault::Broken(_) => {}
+                    Fault::Api(_) => return Err(error),
                 }
-                return Err(error);
             }
             sleep(pause(attempt)).await;
         }
@@ -375,14 +412,19 @@ fn end_of(assistant: &AssistantId, message: &StreamMessage) -> Seq {
     frame.and_then(last).unwrap_or(Seq::ZERO)
 }
 
+fn unknown(why: String) -> AppendError {
+    let fault = NatsFault::OutcomeUnknown(why);
+    AppendError::new(AppendErrorKind::Unknown, Some(fault.into()))
+}
+
 fn too_large(bytes: usize, limit: usize) -> AppendError {
     let fault = NatsFault::TooLarge { bytes, limit };
     AppendError::new(AppendErrorKind::Unacceptable, Some(fault.into()))
 }
 
-impl Core {
+impl<S: StreamRequests> Core<S> {
     /// The largest message that the server accepts, without its headers.
     pub(crate) fn max_message_bytes(&self) -> usize {
-        self.api.client.max_payload().saturating_sub(HEADER_BYTES)
+        self.api.max_payload().saturating_sub(HEADER_BYTES)
     }
 }

@@ -20,14 +20,16 @@ use tokio::{
 };
 
 use crate::{
-    api::{ApiError, StreamApi},
+    api::{ApiError, StreamApi, StreamRequests},
     chain::{ChainBreak, Link},
     config::NatsConfig,
     connect::{self, NatsConnectError},
     fault::Fault,
     frame::WriterId,
+    hosting::{Directory, HostAssistants, HostConfig, Hosting, HostingError},
     life::Life,
     outcome::pause,
+    ownership::Gone,
     snapshots,
 };
 
@@ -40,12 +42,14 @@ use crate::{
 /// append fails, with [`NatsFault::Fenced`](crate::NatsFault::Fenced) as the source of the error.
 #[derive(Clone)]
 pub struct NatsLog {
-    core: Arc<Core>,
+    core: Arc<Core<StreamApi>>,
+    config: Arc<NatsConfig>,
 }
 
-pub(crate) struct Core {
-    pub(crate) api: StreamApi,
-    pub(crate) snapshots: StreamApi,
+/// What the handles of a log share. The requests are a parameter, so that the simulation runs the same code.
+pub(crate) struct Core<S> {
+    pub(crate) api: S,
+    pub(crate) snapshots: S,
     pub(crate) writer: WriterId,
     pub(crate) patience: Duration,
     lives: Lock<HashMap<AssistantId, Arc<Mutex<Life>>>>,
@@ -83,16 +87,14 @@ impl NatsLog {
             client: client.clone(),
             stream,
         };
-        let core = Core {
-            api: api(config.stream.clone()),
-            snapshots: api(snapshots::stream_of(&config.stream)),
-            writer,
-            patience: config.patience,
-            lives: Lock::default(),
-            appends: Lock::default(),
-        };
+        let streams = (
+            api(config.stream.clone()),
+            api(snapshots::stream_of(&config.stream)),
+        );
+        let core = Core::new(streams, writer, config.patience);
         Ok(Self {
             core: Arc::new(core),
+            config: Arc::new(config.clone()),
         })
     }
 
@@ -105,14 +107,39 @@ impl NatsLog {
     ///
     /// [`ReadError`] if the log is broken or the cluster does not answer.
     pub async fn claim(&self, assistant: &AssistantId) -> Result<(u64, Seq), ReadError> {
-        let life = self.core.life(assistant);
-        let mut life = life.lock().await;
-        if let Some(broken) = life.broken {
-            return Err(Fault::Broken(broken).into_read_error());
+        self.core.claim(assistant).await
+    }
+
+    /// Joins the hosts that share the assistants of this log, and lets those live here that this host should have, until `leave`
+    /// ends and everything is handed over. Makes the stream of hosts and leases if it does not exist.
+    ///
+    /// Dropping the future is like a crash: other hosts take the assistants after one and a half leases.
+    ///
+    /// # Errors
+    ///
+    /// [`HostingError`]. Nothing lives here any more.
+    pub async fn host(
+        &self,
+        host: &HostConfig,
+        assistants: &dyn HostAssistants,
+        leave: impl Future<Output = ()>,
+    ) -> Result<(), HostingError> {
+        host.check()?;
+        let client = &self.core.api.client;
+        let api = Box::pin(connect::open_hosts(&self.config, client)).await?;
+        let directory = Directory::new(api, host.lease);
+        let machine = host.ownership(&self.core.writer);
+        let hosting = Hosting {
+            core: &self.core,
+            directory: &directory,
+            assistants,
+        };
+        let started = Instant::now();
+        let run = hosting.run(machine, || started.elapsed(), leave);
+        match Box::pin(run).await {
+            Gone::Left => Ok(()),
+            Gone::NameInUse => Err(HostingError::NameInUse(host.name.clone())),
         }
-        let caught_up = self.core.catch_up(assistant, &mut life).await;
-        caught_up.map_err(Fault::into_read_error)?;
-        Ok(life.claim())
     }
 
     /// Reads a whole log, and verifies that each message follows from the one before.
@@ -164,7 +191,31 @@ impl NatsLog {
     }
 }
 
-impl Core {
+impl<S: StreamRequests> Core<S> {
+    /// A log in the first of these streams, with its snapshots in the second.
+    pub(crate) fn new((api, snapshots): (S, S), writer: WriterId, patience: Duration) -> Self {
+        Self {
+            api,
+            snapshots,
+            writer,
+            patience,
+            lives: Lock::default(),
+            appends: Lock::default(),
+        }
+    }
+
+    /// Takes an assistant over, as [`NatsLog::claim`] does.
+    pub(crate) async fn claim(&self, assistant: &AssistantId) -> Result<(u64, Seq), ReadError> {
+        let life = self.life(assistant);
+        let mut life = life.lock().await;
+        if let Some(broken) = life.broken {
+            return Err(Fault::Broken(broken).into_read_error());
+        }
+        let caught_up = self.catch_up(assistant, &mut life).await;
+        caught_up.map_err(Fault::into_read_error)?;
+        Ok(life.claim())
+    }
+
     pub(crate) fn life(&self, assistant: &AssistantId) -> Arc<Mutex<Life>> {
         let mut lives = self.lives.lock().unwrap_or_else(PoisonError::into_inner);
         match lives.get(assistant) {
@@ -175,7 +226,7 @@ impl Core {
 
     /// The subject of an assistant's events.
     pub(crate) fn subject(&self, assistant: &AssistantId) -> String {
-        format!("{}.{}", self.api.stream, token(assistant))
+        format!("{}.{}", self.api.stream(), token(assistant))
     }
 
     /// Makes a request again while its failure may pass, until the patience has ended.
@@ -195,7 +246,9 @@ impl Core {
             }
         }
     }
+}
 
+impl Core<StreamApi> {
     async fn assistants(&self) -> Result<Vec<AssistantId>, ApiError> {
         #[derive(Deserialize)]
         struct Info {
@@ -231,15 +284,14 @@ pub(crate) fn token(assistant: &AssistantId) -> String {
     assistant.as_str().replace('.', "/")
 }
 
-fn from_token(token: &str) -> Option<AssistantId> {
+pub(crate) fn from_token(token: &str) -> Option<AssistantId> {
     AssistantId::try_new(token.replace('/', ".")).ok()
 }
 
 impl Append for NatsLog {
     /// The events of one request are one message: more than [`NatsLog::max_append_bytes`] is
     /// [`Unacceptable`](AppendErrorKind::Unacceptable). A failure is repeated for the patience of the configuration. If the
-    /// outcome is still unknown then, the error is [`Storage`](AppendErrorKind::Storage), and the same request, also with more
-    /// events at its end, writes nothing twice.
+    /// outcome is still unknown then, the error is [`Unknown`](AppendErrorKind::Unknown).
     fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();

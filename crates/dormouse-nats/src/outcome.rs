@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use crate::{api::ApiError, chain::Link, frame::Hash};
+use crate::{
+    api::{ApiError, WRONG_LAST_SEQUENCE},
+    chain::Link,
+    frame::Hash,
+};
 
-/// The last message of the subject is not the one that the writer expects.
-const WRONG_LAST_SEQUENCE: u32 = 10071;
 /// A message of the subject is still being stored: the same words as above, but it passes.
 const WRITE_IN_PROGRESS: u32 = 10164;
 /// The message is larger than the stream accepts.

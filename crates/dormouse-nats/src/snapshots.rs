@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    api::{ApiError, StreamMessage},
+    api::{ApiError, StreamApi, StreamMessage, StreamRequests},
     chain::ChainBreak,
     fault::Fault,
     frame::hex,
@@ -46,7 +46,7 @@ fn decode(message: &StreamMessage) -> Option<Head> {
     serde_json::from_slice(&message.payload).ok()
 }
 
-impl Core {
+impl Core<StreamApi> {
     pub(crate) async fn save(
         &self,
         assistant: &AssistantId,

@@ -4,10 +4,11 @@ use dormouse_contracts::{AssistantId, ReadError, Seq, StoredEvent};
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    api::{ApiError, StreamMessage},
+    api::{ApiError, StreamMessage, StreamRequests},
     chain::{ChainBreak, Link},
     fault::Fault,
     frame::{self, Frame},
+    life::SURE,
     log::Core,
     outcome::pause,
 };
@@ -55,7 +56,7 @@ impl Page {
     }
 }
 
-impl Core {
+impl<S: StreamRequests> Core<S> {
     /// Walks from `from` to the message with the stream sequence `to`. Passes each message that follows from the one before,
     /// with the links before and behind it, to `take`, until that returns `false`.
     pub(crate) async fn walk(
@@ -67,13 +68,20 @@ impl Core {
     ) -> Result<(), Fault> {
         let subject = self.subject(assistant);
         let deadline = Instant::now() + self.patience;
-        let (mut at, mut attempt) = (from, 0);
+        let (mut at, mut attempt, mut missing) = (from, 0, 0);
         while at.stream_seq < to {
             let messages = match self.after(&subject, at.stream_seq, attempt).await {
                 Err(error) if error.is_transient() && Instant::now() < deadline => Vec::new(),
-                other => other?,
+                other => {
+                    missing += 1;
+                    other?
+                }
             };
-            attempt = if messages.is_empty() { attempt + 1 } else { 0 };
+            if messages.is_empty() {
+                attempt += 1;
+            } else {
+                (attempt, missing) = (0, 0);
+            }
             for message in messages {
                 let frame = decode(assistant, &at, &message)?;
                 let link = at.follow(message.seq, &frame)?;
@@ -83,7 +91,7 @@ impl Core {
                 at = link;
             }
             if attempt > 0 {
-                if Instant::now() >= deadline {
+                if Instant::now() >= deadline && missing >= SURE {
                     let (known, found) = (at.last.next(), at.last);
                     return Err(ChainBreak::Shortened { known, found }.into());
                 }

@@ -1,8 +1,40 @@
 //! The suite that every event log passes.
 
+use dormouse_nats::NatsLog;
 use dormouse_testing::conformance;
 
-use crate::server::{Cluster, Settings};
+use crate::{
+    SHORT,
+    proxy::{Pass, Proxy},
+    server::{Cluster, Settings},
+};
+
+impl conformance::AnswerLoss for Proxy {
+    fn lose_answers(&self) {
+        self.set(Pass::NoAnswers);
+    }
+
+    fn lose_requests(&self) {
+        self.set(Pass::NoRequests);
+    }
+
+    fn mend(&self) {
+        self.set(Pass::All);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_written_twice_when_answers_are_lost_on_the_way() {
+    let Some(cluster) = Cluster::start(1, Settings::default()) else {
+        return;
+    };
+    let mut config = cluster.config();
+    let proxy = Proxy::start(&config.servers[0]).await;
+    config.servers = vec![proxy.address()];
+    config.patience = SHORT;
+    let log = NatsLog::connect(&config).await.unwrap();
+    conformance::event_log_in_doubt(&log, &proxy).await;
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_conforms_on_one_server_before_and_after_that_is_killed() {

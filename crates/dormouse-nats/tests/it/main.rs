@@ -9,7 +9,9 @@
 
 mod conformance;
 mod damage;
+mod hosts;
 mod kills;
+mod proxy;
 mod refusals;
 mod server;
 mod writers;

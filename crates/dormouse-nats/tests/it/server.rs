@@ -183,9 +183,16 @@ impl Cluster {
             .ports
             .iter()
             .map(|port| format!("nats://127.0.0.1:{port}"));
+        Self::config_of(servers, self.nodes.len().min(3))
+    }
+
+    pub(crate) fn config_of(
+        servers: impl IntoIterator<Item = impl Into<String>>,
+        replicas: usize,
+    ) -> NatsConfig {
         NatsConfig {
             login: Some(login("dormouse")),
-            replicas: self.nodes.len().min(3),
+            replicas,
             ..NatsConfig::new(servers, NatsDurability::AskServers(login("sys")))
         }
     }
