@@ -100,11 +100,16 @@ pub(crate) fn qdrant(sh: &Shell) -> Result {
 }
 
 /// Tests the parts that need a feature: each vector index with its suite, and the encoder. One build for all three, because
-/// separate builds would compile what they share again.
+/// separate builds would compile what they share again. Then lives that move to a cluster and back.
 pub(crate) fn optional_parts(sh: &Shell) -> Result {
     cmd!(
         sh,
         "cargo test --no-fail-fast --package dormouse-vectors --package dormouse-providers --package dormouse-encoder --all-features --lib --tests"
+    )
+    .run()?;
+    cmd!(
+        sh,
+        "cargo test --package dormouse-cli --features cluster --bins --test it moving"
     )
     .run()?;
     Ok(())

@@ -12,6 +12,7 @@ use crate::{
 
 mod decide;
 mod difference;
+mod moving;
 mod replay;
 mod salvage;
 mod show;
@@ -72,6 +73,9 @@ pub(crate) enum Log {
         #[arg(long, conflicts_with = "from")]
         replace: bool,
     },
+    /// Copy lives between the data folder and a cluster of NATS JetStream, and compare the states that both logs fold to; needs a
+    /// program built with the feature `cluster`
+    Move(moving::MoveLives),
 }
 
 /// Looks into the log.
@@ -122,5 +126,6 @@ pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, CommandError> {
             };
             salvage::run(&data, &from.unwrap_or(data.log()), &into, new_log)
         }
+        Log::Move(asked) => moving::run(&data, &asked),
     }
 }

@@ -26,6 +26,7 @@ mod identity;
 mod impostors;
 mod log;
 mod memory;
+mod moving;
 mod not_closed;
 mod own;
 mod pauses;
