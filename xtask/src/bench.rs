@@ -82,6 +82,11 @@ pub(crate) fn others(sh: &Shell, earlier: &[&str]) -> Result {
     measure(sh, arguments)
 }
 
+/// `cargo xtask bench cluster`: measures appends to the log on servers of NATS, next to the one in a file.
+pub(crate) fn cluster(sh: &Shell) -> Result {
+    measure(sh, ["--bench", "cluster"])
+}
+
 /// `cargo xtask bench evennia`: measures an assistant in a room of a real game, with 50 people who talk.
 pub(crate) fn evennia(sh: &Shell) -> Result {
     measure(sh, ["--bench", "evennia"])

@@ -48,6 +48,7 @@ Usage: cargo xtask <command>
   bench many         assistants that answer at once, offline, and what each holds in memory [--count 256]
   bench long         memory after many messages, and starts with a long log [--events 1000000] [--messages 20000]
   bench instructions the instructions of such a turn, which load does not change [--history 0]; needs valgrind
+  bench cluster      the log on one server and on three of NATS, next to the one in a file; needs the peer
   bench evennia      an assistant in a room of a real game with 50 people who talk; needs the peer
   bench residents    residents in one process [--count 1000]
   bench forgetting   forgetting in the log of a year [--events 1000000]
@@ -132,6 +133,7 @@ fn run(arguments: &[String]) -> Result {
         ["bench", "long", "--events", events, "--messages", messages] => {
             bench::long(&sh, events, messages)
         }
+        ["bench", "cluster"] => bench::cluster(&sh),
         ["bench", "evennia"] => bench::evennia(&sh),
         ["bench", "instructions"] => bench::instructions(&sh, "0"),
         ["bench", "instructions", "--history", turns] => bench::instructions(&sh, turns),
