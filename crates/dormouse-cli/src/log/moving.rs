@@ -18,10 +18,15 @@ use crate::{
 
 /// What is moved, and where the cluster is.
 #[derive(Debug, Args)]
-#[group(id = "way", required = true, multiple = false, args = ["to", "from"])]
 pub(crate) struct MoveLives {
     /// The cluster that gets the lives, such as nats://10.0.0.1:4222; several servers with commas
-    #[arg(long, value_name = "URLS", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "URLS",
+        value_delimiter = ',',
+        required_unless_present = "from",
+        conflicts_with = "from"
+    )]
     to: Vec<String>,
     /// The cluster from which the data folder gets the lives
     #[arg(long, value_name = "URLS", value_delimiter = ',')]
