@@ -14,6 +14,9 @@ const MOST: usize = 12;
 /// The shortest beginning that words of one family share.
 const SHORTEST_ROOT: usize = 4;
 
+/// The fewest letters of a part of a word that is written in two.
+const SHORTEST_PART: usize = 4;
+
 /// What is added to a root: "compet" and "competit", "perform" and "perform-anc".
 const ENDINGS: [&str; 26] = [
     "", "er", "or", "ment", "ness", "ion", "ation", "it", "iv", "al", "ful", "ous", "i", "ist",
@@ -61,6 +64,35 @@ pub(super) fn alternatives(index: &Index, term: &str) -> Vec<u32> {
         for ending in ENDINGS {
             add(&format!("{root}{ending}"));
         }
+    }
+    numbers
+}
+
+/// The known terms for the same thing, written in one word or in two: "smart watch" and "smartwatch". Both parts stand for a word that
+/// nobody wrote in one.
+pub(super) fn compounds(index: &Index, terms: &[String], place: usize) -> Vec<u32> {
+    let known = |term: &str| {
+        let number = index.lexicon.number(term);
+        number.filter(|number| index.lexicon.frequency(*number) > 0)
+    };
+    let Some(term) = terms.get(place) else {
+        return Vec::new();
+    };
+    let before = place.checked_sub(1).and_then(|before| terms.get(before));
+    let joined = [
+        before.map(|before| format!("{before}{term}")),
+        terms.get(place + 1).map(|after| format!("{term}{after}")),
+    ];
+    let mut numbers: Vec<u32> = joined
+        .iter()
+        .flatten()
+        .filter_map(|joined| known(joined))
+        .collect();
+    if known(term).is_none() && term.is_ascii() {
+        let places = SHORTEST_PART..term.len().saturating_sub(SHORTEST_PART - 1);
+        let parts = places.filter_map(|at| term.split_at_checked(at));
+        let parts = parts.filter_map(|(first, second)| Some([known(first)?, known(second)?]));
+        numbers.extend(parts.take(1).flatten());
     }
     numbers
 }

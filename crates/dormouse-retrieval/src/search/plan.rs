@@ -10,7 +10,11 @@ use crate::{
     dates::{month_of, named_times},
     index::{lexicon::Posting, speakers::WordCase},
     search::{
-        bm25::K1, everyday::alternatives, rarity::Rarity, scratch::Scratch, spelling::Mended,
+        bm25::K1,
+        everyday::{alternatives, compounds},
+        rarity::Rarity,
+        scratch::Scratch,
+        spelling::Mended,
     },
     text_features::{Person, asks_when, person_of},
 };
@@ -295,7 +299,7 @@ fn weigh(
         let meant = mended.meant_by(term).iter().filter(|_| number.is_none());
         let meant: Vec<_> = meant.filter(|meant| seen.insert(meant.number)).collect();
         let mut others = match ranking {
-            Ranking::Fused => everyday_words(rarity, term, &own, &mut seen),
+            Ranking::Fused => everyday_words(rarity, terms, &own, &mut seen),
             Ranking::PlainBm25 => Vec::new(),
         };
         if !meant.is_empty() {
@@ -334,10 +338,10 @@ const RARELY: usize = 3;
 /// The same for a word in more units. From 0.2 on, LoCoMo loses half a point of any@10.
 const FOR_COMMON: f32 = 0.1;
 
-/// The known terms that may stand for a term of the query, except those that the query has.
+/// The known terms that may stand for one of the terms of the query, except those that the query has.
 fn everyday_words(
     rarity: Rarity<'_>,
-    term: &str,
+    terms: &[String],
     own: &QueryTerm,
     seen: &mut HashSet<u32>,
 ) -> Vec<QueryTerm> {
@@ -347,7 +351,9 @@ fn everyday_words(
         Some(frequency) if frequency <= RARELY => FOR_RARE,
         Some(_) => FOR_COMMON,
     };
-    let others = alternatives(rarity.index, term).into_iter();
+    let others = compounds(rarity.index, terms, own.word);
+    let term = terms.get(own.word).map_or("", String::as_str);
+    let others = others.into_iter().chain(alternatives(rarity.index, term));
     let others = others.filter(|number| seen.insert(*number));
     others
         .map(|number| QueryTerm {

@@ -527,6 +527,19 @@ fn words_of_one_family_are_found() {
 }
 
 #[test]
+fn a_word_written_in_one_is_found_in_two_and_the_reverse() {
+    let index = talk(&[
+        ("Alice", "My smartwatch counts steps"),
+        ("Bob", "The lamp on the night stand is broken"),
+        ("Alice", "It rained on Monday"),
+        ("Bob", "The soup was cold"),
+    ]);
+    let best = |query| index.search(&SearchQuery::new(query), 4)[0].id;
+    assert_eq!(best("Did she buy a smart watch?"), 0);
+    assert_eq!(best("What is on the nightstand?"), 1);
+}
+
+#[test]
 fn an_answer_is_likelier_the_better_the_best_match_is_and_without_matches_there_is_none() {
     let index = talk(&[
         ("Alice", "The copper kettle is under the stairs in a box"),
