@@ -53,8 +53,8 @@ pub use migrate::{
 pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, OperatorNote, TEXT_LIMIT};
 pub use ops::{Added, ChangeError, ChangeRef};
 pub use recall::{
-    DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
-    RecordExcerpt, Role, SearchMode, Validity, Withheld,
+    CALIBRATED_FROM, DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest,
+    Recollection, RecordExcerpt, Role, SearchMode, Validity, Withheld,
 };
 pub use record::{
     Collection, Derivation, Link, LinkKind, Provenance, Record, RecordId, RecordKind,

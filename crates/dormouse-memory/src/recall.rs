@@ -20,8 +20,8 @@ use crate::{
 use hearing::Hearing;
 use request::parts_of;
 pub use request::{
-    DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
-    RecordExcerpt, Role, SearchMode, Validity, Withheld,
+    CALIBRATED_FROM, DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest,
+    Recollection, RecordExcerpt, Role, SearchMode, Validity, Withheld,
 };
 
 impl Memory {
@@ -46,9 +46,11 @@ impl Memory {
             let hearing = inner.hearing(request.listeners.as_ref())?;
             let (items, confidence) = inner.recall(&request, asked_at, similar, &hearing)?;
             let withheld = inner.withheld(&request, asked_at, similar, &hearing)?;
+            let known = inner.projection()?.index.len();
             Ok(Recall {
                 items,
                 confidence,
+                is_calibrated: known as u64 >= CALIBRATED_FROM,
                 mode,
                 waiting,
                 withheld,

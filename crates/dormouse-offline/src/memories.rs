@@ -18,6 +18,10 @@ const QUOTED: usize = 2;
 /// The least trust with which default recall returns a note. The answer marks anything below it as doubtful.
 const BELIEVED: f64 = 0.5;
 
+/// Below this probability that the memory contains an answer at all, memories that have only some words of a question do not
+/// answer it. Of the questions below it, about one in seven has an answer (`docs/recall.md`).
+const UNLIKELY: f64 = 0.3;
+
 /// The name of the assistant itself as the speaker of a memory.
 const OWN: &str = "you";
 /// The speaker of a memory that comes from nobody who is known.
@@ -87,8 +91,10 @@ pub(crate) fn found(question: &str, result: &Value) -> String {
 /// The memories that answer `question`, quoted; `None` if none does.
 pub(crate) fn basis(question: &str, result: &Value) -> Option<String> {
     let (is_whole, quotations) = quotations(question, result)?;
+    let confidence = result.get("confidence").and_then(Value::as_f64);
     Some(match is_whole {
         true => quotations,
+        false if confidence.is_some_and(|likely| likely < UNLIKELY) => return None,
         false => format!("I am not sure; the closest I remember is this. {quotations}"),
     })
 }
@@ -302,6 +308,22 @@ mod tests {
         let result = json!({"memories": [memory("Bob prefers tea")]});
         let quoted = answer("What does Carol prefer?", &result);
         assert!(quoted.starts_with("I am not sure; the closest"), "{quoted}");
+    }
+
+    #[test]
+    fn a_partial_answer_is_not_given_where_an_answer_is_unlikely() {
+        let of = |confidence: f64, question| {
+            let memories = [memory("Bob prefers tea")];
+            answer(
+                question,
+                &json!({"memories": memories, "confidence": confidence}),
+            )
+        };
+        let unknown = "I do not know: I remember nothing about that.";
+        assert_eq!(of(0.1, "What does Carol prefer?"), unknown);
+        assert!(of(0.5, "What does Carol prefer?").starts_with("I am not sure"));
+        // Every word of the question is there, whatever the score is.
+        assert!(of(0.1, "What does Bob prefer?").ends_with("\"Bob prefers tea\""));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use dormouse_contracts::{Audience, EntityId};
 use dormouse_entities::Profile;
 use dormouse_memory::{
-    Fallback, Memory, RecallRequest, Recollection, Role, SearchMode, Validity, Withheld,
+    CALIBRATED_FROM, Fallback, Memory, RecallRequest, Recollection, Role, SearchMode, Validity,
+    Withheld,
 };
 use dormouse_tools::closest;
 use serde::Serialize;
@@ -30,11 +31,6 @@ struct Line<'a> {
     folded: Vec<String>,
     record: render::RecordLine<'a>,
 }
-
-/// With at least this many records, the output says how likely there is an answer at all, and `--min-confidence` has an
-/// effect. The likelihood was fitted on
-/// conversations of 369 turns and more; in a few records no word is rare, and an obvious answer would count as unlikely.
-const CALIBRATED_FROM: u64 = 300;
 
 /// The whole answer, as JSON.
 #[derive(Serialize)]

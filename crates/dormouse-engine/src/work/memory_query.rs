@@ -232,6 +232,12 @@ async fn recall_answer(
         "memories": memories.collect::<Vec<_>>(),
         "mode": recall::mode(&recall.mode),
     });
+    if recall.is_calibrated
+        && let Value::Object(fields) = &mut result
+    {
+        let confidence = (f64::from(recall.confidence) * 100.0).round() / 100.0;
+        fields.insert("confidence".to_owned(), confidence.into());
+    }
     let mut withheld = recall.withheld.iter();
     if withheld.any(|one| one.record.seq() <= through)
         && let Value::Object(fields) = &mut result

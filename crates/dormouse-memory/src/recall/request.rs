@@ -306,6 +306,9 @@ pub struct Recollection {
     pub tokens: u32,
 }
 
+/// From this number of records on, the confidence of an answer is calibrated. It was fitted on conversations of 369 turns and more.
+pub const CALIBRATED_FROM: u64 = 300;
+
 /// The answer of a memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recall {
@@ -315,6 +318,9 @@ pub struct Recall {
     /// [`Index::confidence`](dormouse_retrieval::Index::confidence). Records that are left out because of the listeners do not
     /// count.
     pub confidence: f32,
+    /// Whether the memory is as large as those that the confidence was fitted on: at least [`CALIBRATED_FROM`] records (a long one counts as its passages). In a smaller
+    /// one no word is rare, and an obvious answer counts as unlikely.
+    pub is_calibrated: bool,
     /// How recall searched.
     pub mode: SearchMode,
     /// How many changes are not yet in the vectors, or not yet in their index. Until then, their records are found by words

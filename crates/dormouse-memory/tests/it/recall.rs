@@ -1,7 +1,9 @@
 //! What is recalled, and what is not.
 
 use dormouse_contracts::Trust;
-use dormouse_memory::{Collection, Derivation, Note, RecallRequest, RecordKind, Validity};
+use dormouse_memory::{
+    CALIBRATED_FROM, Collection, Derivation, Note, RecallRequest, RecordKind, Validity,
+};
 use proptest::prelude::*;
 
 use crate::{add, at, ephemeral, found, said};
@@ -203,4 +205,22 @@ async fn a_memory_says_how_likely_it_contains_an_answer_and_may_answer_nothing_b
     assert!(nothing.items.is_empty());
     assert_eq!(nothing.confidence, unlikely.confidence);
     assert_eq!(memory.recall("").await.unwrap().confidence, 0.0);
+}
+
+#[tokio::test]
+async fn the_confidence_is_calibrated_from_as_many_records_on_as_it_was_fitted_with() {
+    let memory = ephemeral();
+    let notes = |seconds: std::ops::Range<i64>| -> Vec<_> {
+        seconds
+            .map(|second| said("Alice", second, &format!("Box {second} is full")))
+            .collect()
+    };
+    let enough = i64::try_from(CALIBRATED_FROM).unwrap();
+    memory.add_all(notes(1..enough), "heard").await.unwrap();
+    assert!(!memory.recall("Which box?").await.unwrap().is_calibrated);
+    memory
+        .add_all(notes(enough..enough + 1), "heard")
+        .await
+        .unwrap();
+    assert!(memory.recall("Which box?").await.unwrap().is_calibrated);
 }
