@@ -48,7 +48,8 @@ pub use observation::{
 };
 pub use orders::{
     FoundOrder, LeftOut, OrderId, OrderKind, OrderPeriod, OrderPolicy, OrderSubject, OrderText,
-    OrderValidity, StandingOrder, StandingOrders, compile, orders_in, recognise, subject_of,
+    OrderValidity, StandingOrder, StandingOrders, compile, order_features, orders_in, recognise,
+    subject_of,
 };
 pub use profile::{EntityType, Name, Profile};
 pub use relationship::{

@@ -2,6 +2,7 @@
 
 mod clause;
 mod compile;
+mod learnt;
 mod recognise;
 mod sentence;
 mod subject;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{line::TextLine, profile::Name};
 
 pub use compile::{LeftOut, OrderPolicy, StandingOrders, compile};
+pub use learnt::order_features;
 pub use recognise::{FoundOrder, orders_in, recognise};
 pub use subject::subject_of;
 

@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Measure which messages are recognised as standing orders
     #[command(after_help = EXIT_CODES)]
     Orders(Orders),
+    /// Learn from messages which of them contain standing orders, and print the weights
+    #[command(after_help = EXIT_CODES)]
+    OrdersLearn(OrdersLearn),
     /// Measure how many tokens the definitions of tools take, and whether tasks find their tool
     #[command(after_help = EXIT_CODES)]
     Tools(ToolTasks),
@@ -73,6 +76,26 @@ pub(crate) struct Orders {
     /// Which half of the messages
     #[arg(long, value_name = "HALF", default_value = "learn")]
     pub(crate) half: Half,
+}
+
+/// Learning what standing orders look like.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OrdersLearn {
+    /// Files of messages as for `orders`, of which the half `learn` is used
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// A file of which the half `kept` is used, too, because it can no longer measure anything
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kept_too: Vec<PathBuf>,
+    /// A file of turns of ordinary talk in the same form, all of them without an order
+    #[arg(long, value_name = "FILE")]
+    pub(crate) talk: PathBuf,
+    /// How much of the ordinary talk may be taken for orders, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
+    pub(crate) most_talk: f64,
+    /// How many features get a weight
+    #[arg(long, value_name = "COUNT", default_value_t = 1500)]
+    pub(crate) features: usize,
 }
 
 /// Facts that change.

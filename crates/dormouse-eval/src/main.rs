@@ -21,6 +21,7 @@ mod life;
 mod measuring;
 mod metrics;
 mod orders;
+mod orders_learn;
 mod receipts;
 mod report;
 mod scripted;
@@ -48,7 +49,9 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use args::{Changes, Command, CommandLine, Importance, Orders, Recall, Sleep, ToolTasks, Week};
+use args::{
+    Changes, Command, CommandLine, Importance, Orders, OrdersLearn, Recall, Sleep, ToolTasks, Week,
+};
 use changes::ChangesReport;
 use confidence::ConfidenceReport;
 use contender::Ranking;
@@ -56,6 +59,7 @@ use error::EvalError;
 use importance::ImportanceReport;
 use measuring::{Asking, Step};
 use orders::OrdersReport;
+use orders_learn::OrderWeights;
 use receipts::Receipts;
 use report::Report;
 use sleeping::SleepReport;
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
         Command::Sleep(asked) => sleep(asked),
         Command::Changes(asked) => changes(asked),
         Command::Orders(asked) => orders(asked),
+        Command::OrdersLearn(asked) => orders_learn(asked),
         Command::Tools(asked) => tools(asked),
     };
     match done {
@@ -159,6 +164,10 @@ fn changes(asked: &Changes) -> Result<(), EvalError> {
 
 fn orders(asked: &Orders) -> Result<(), EvalError> {
     print(&OrdersReport::of(asked)?.to_string())
+}
+
+fn orders_learn(asked: &OrdersLearn) -> Result<(), EvalError> {
+    print(&OrderWeights::learn(asked)?.to_string())
 }
 
 fn tools(asked: &ToolTasks) -> Result<(), EvalError> {

@@ -1,7 +1,10 @@
 //! Measures which messages are recognised as standing orders: how many of those that are one, and how many that only look
 //! like one.
 
-use std::{fmt, fs, io, path::PathBuf};
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
 
 use dormouse_entities::orders_in;
 
@@ -53,27 +56,9 @@ pub(crate) struct OrdersReport {
 
 impl OrdersReport {
     pub(crate) fn of(asked: &Orders) -> Result<Self, EvalError> {
-        let path = || asked.file.clone();
-        let text = fs::read_to_string(&asked.file).map_err(|source| OrdersFileError::Read {
-            path: path(),
-            source,
-        })?;
         let mut report = Self::default();
-        for (number, line) in text.lines().enumerate() {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let (half, is_order, message) = read(line).ok_or_else(|| OrdersFileError::Line {
-                path: path(),
-                line: number + 1,
-            })?;
-            if half == asked.half {
-                report.ask(is_order, message);
-            }
-        }
-        if report.orders + report.others == 0 {
-            let half = asked.half;
-            return Err(OrdersFileError::Empty { path: path(), half }.into());
+        for (is_order, message) in read_half(&asked.file, asked.half)? {
+            report.ask(is_order, &message);
         }
         Ok(report)
     }
@@ -91,6 +76,32 @@ impl OrdersReport {
             (false, false) => {}
         }
     }
+}
+
+/// The messages of one half of a file, each with whether it contains an order.
+pub(crate) fn read_half(path: &Path, half: Half) -> Result<Vec<(bool, String)>, OrdersFileError> {
+    let text = fs::read_to_string(path).map_err(|source| OrdersFileError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut messages = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (of, is_order, message) = read(line).ok_or_else(|| OrdersFileError::Line {
+            path: path.to_owned(),
+            line: number + 1,
+        })?;
+        if of == half {
+            messages.push((is_order, message.to_owned()));
+        }
+    }
+    if messages.is_empty() {
+        let path = path.to_owned();
+        return Err(OrdersFileError::Empty { path, half });
+    }
+    Ok(messages)
 }
 
 /// A line of the file: the half, whether the message contains an order, and the message.

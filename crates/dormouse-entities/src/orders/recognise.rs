@@ -13,6 +13,7 @@ use dormouse_text::beginning_bytes;
 use super::{
     OrderKind, OrderPeriod, OrderSubject, OrderText,
     clause::Clause,
+    learnt::{self, Judgement},
     sentence::{Sentence, Word, sentences},
     subject,
 };
@@ -56,6 +57,9 @@ pub fn recognise(text: &str) -> Option<OrderKind> {
 /// them, and a question may follow (*I prefer …, can you …?*). A withdrawal takes back what was asked for: *you can use
 /// emojis again*, *forget what I said about tea*, *I changed my mind about …*.
 ///
+/// Learnt weights (`orders/learnt.rs`) confirm what these forms find, and find an order that has none of them: what somebody says
+/// about themselves next to a question (*my landlord allows no candles. How …?*). Then the sentence with the most weight is the order.
+///
 /// Limits: English only, sentence by sentence, by words. Requests about this moment ("tonight", "right now"), other
 /// questions, quotations and sentences about others ("she always knocks") do not count. Irony is not recognised. A found
 /// order is only a request; [`compile`](super::compile()) decides whether it counts.
@@ -65,24 +69,87 @@ pub fn orders_in(text: &str) -> Vec<FoundOrder> {
 }
 
 fn orders(text: &str) -> impl Iterator<Item = FoundOrder> {
+    let (sentences, mut found) = by_rules(text);
+    let kinds = kinds(&found);
+    let judgement = Judgement::of(&sentences, &kinds, may_be_order);
+    for order in &mut found {
+        order.take_if(|order| !judgement.confirms(order.kind));
+    }
+    if kinds.iter().all(Option::is_none) && judgement.finds() {
+        let best = judgement.sentence;
+        let best = best.and_then(|place| sentences.into_iter().nth(place));
+        found.push(best.and_then(found_by_weights));
+    }
+    found.into_iter().flatten()
+}
+
+/// The sentences of a text, and the kind of the order that the rules find in each.
+pub(super) fn judged(text: &str) -> (Vec<Sentence<'_>>, Vec<Option<OrderKind>>) {
+    let (sentences, found) = by_rules(text);
+    let kinds = kinds(&found);
+    (sentences, kinds)
+}
+
+fn kinds(found: &[Option<FoundOrder>]) -> Vec<Option<OrderKind>> {
+    let kinds = found.iter().map(|found| found.as_ref().map(|it| it.kind));
+    kinds.collect()
+}
+
+/// The sentences of a text, and the order that the rules find in each.
+fn by_rules(text: &str) -> (Vec<Sentence<'_>>, Vec<Option<FoundOrder>>) {
     let sentences: Vec<_> = sentences(beginning(text)).collect();
     let advice: Vec<_> = sentences
         .iter()
         .map(|it| stance::asks_advice(&it.plain(), it.is_question))
         .collect();
-    let orders = sentences
-        .into_iter()
-        .enumerate()
-        .map(move |(place, sentence)| {
-            // What somebody says about themselves matters to the advice that they ask for just before or after it.
-            let near = [place.checked_sub(1), Some(place + 1)];
-            let is_for_advice = near
-                .into_iter()
-                .flatten()
-                .any(|near| advice.get(near) == Some(&true));
-            found(sentence, is_for_advice)
-        });
-    orders.flatten()
+    let found = sentences.iter().enumerate().map(|(place, sentence)| {
+        // What somebody says about themselves matters to the advice that they ask for just before or after it.
+        let near = [place.checked_sub(1), Some(place + 1)];
+        let is_for_advice = near
+            .into_iter()
+            .flatten()
+            .any(|near| advice.get(near) == Some(&true));
+        found(sentence.clone(), is_for_advice)
+    });
+    let found = found.collect();
+    (sentences, found)
+}
+
+/// Whether a sentence may be an order that no rule finds: a statement, a question after a statement, or one to the listener.
+fn may_be_order(sentence: &Sentence<'_>) -> bool {
+    let words = sentence.plain();
+    let whole = Clause::new(&words, &sentence.words);
+    !sentence.is_question
+        || matches!(
+            words.as_slice(),
+            ["can" | "could" | "would" | "will", "you" | "we", ..]
+        )
+        || whole.parts().any(|(_, then)| asks(then.words))
+}
+
+/// The order in a sentence that only the learnt weights find.
+fn found_by_weights(mut sentence: Sentence<'_>) -> Option<FoundOrder> {
+    let period = take_period(&mut sentence.words);
+    let words = sentence.plain();
+    let whole = Clause::new(&words, &sentence.words);
+    let mut parts = whole.parts();
+    let before_question = parts.find(|(_, then)| sentence.is_question && asks(then.words));
+    let said = before_question.map_or(whole, |(before, _)| before);
+    Some(FoundOrder {
+        kind: learnt::kind(said.words, sentence.is_polite),
+        text: OrderText::shortened(said_text(&sentence, said, whole)?)?,
+        subject: subject::of(said.words),
+        period,
+    })
+}
+
+/// The text of a clause that a sentence begins with.
+fn said_text<'a>(sentence: &Sentence<'a>, said: Clause<'_>, whole: Clause<'_>) -> Option<&'a str> {
+    if said.end() == whole.end() {
+        return Some(sentence.text);
+    }
+    let text = sentence.text.get(..said.end())?;
+    Some(text.trim_end_matches([',', ':', '–', '—']))
 }
 
 /// What a withdrawal is about; empty for every other text.
@@ -125,16 +192,9 @@ fn found(mut sentence: Sentence<'_>, is_for_advice: bool) -> Option<FoundOrder> 
             (kind, whole, governing)
         }
     };
-    let text = match said.end() == whole.end() {
-        true => sentence.text,
-        false => sentence
-            .text
-            .get(..said.end())?
-            .trim_end_matches([',', ':', '–', '—']),
-    };
     Some(FoundOrder {
         kind,
-        text: OrderText::shortened(text)?,
+        text: OrderText::shortened(said_text(&sentence, said, whole)?)?,
         subject: subject::of(governing.words),
         period,
     })
@@ -249,14 +309,6 @@ fn in_question(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<
     if wanted::is_asked(whole.words) {
         return Some((OrderKind::Instruction, whole, whole));
     }
-    let asks = |words: &[&str]| {
-        let fillers = ["so", "and", "but"];
-        let words = match words {
-            [first, rest @ ..] if fillers.contains(first) => rest,
-            words => words,
-        };
-        words.first().is_some_and(|first| ASKING.contains(first))
-    };
     let mut parts = whole.parts();
     let (before, asked) = parts.find(|(_, then)| asks(then.words))?;
     let is_stance = || {
@@ -272,6 +324,24 @@ fn in_question(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<
         None => return None,
     };
     Some((kind, before, governing))
+}
+
+/// Whether words begin like a command.
+pub(super) fn commands(words: &[&str]) -> bool {
+    let verbs = [lists::DOING, lists::SPEAKING, lists::HANDLING];
+    words.first().is_some_and(|first| {
+        verbs.iter().any(|verbs| verbs.contains(first))
+            || ["don't", "never", "always", "no", "only", "from"].contains(first)
+    })
+}
+
+/// Whether words begin like a question.
+fn asks(words: &[&str]) -> bool {
+    let words = match words {
+        ["so" | "and" | "but", rest @ ..] => rest,
+        words => words,
+    };
+    words.first().is_some_and(|first| ASKING.contains(first))
 }
 
 /// The first words of questions.

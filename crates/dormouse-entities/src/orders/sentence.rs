@@ -55,7 +55,7 @@ pub(super) struct Word {
 }
 
 /// A sentence without its opening words.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sentence<'a> {
     /// The original text, without the final mark.
     pub(super) text: &'a str,

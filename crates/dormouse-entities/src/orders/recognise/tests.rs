@@ -4,6 +4,52 @@ use super::*;
 use crate::orders::subject_of;
 use OrderKind::{Instruction, Preference, Withdrawal};
 
+/// What the rules find, before the learnt weights confirm it.
+fn by_form(text: &str) -> Option<OrderKind> {
+    judged(text).1.into_iter().flatten().next()
+}
+
+#[test]
+fn what_people_say_about_themselves_next_to_a_question_is_an_order_and_in_talk_it_is_not() {
+    for (text, order) in [
+        (
+            "My landlord allows no candles. How can I make the flat cosy for Christmas?",
+            Some((Preference, "My landlord allows no candles")),
+        ),
+        (
+            "I only have a kettle, so what can I cook?",
+            Some((Preference, "I only have a kettle")),
+        ),
+        (
+            "Put the answer in the first line and the reasons after it, that's how I read.",
+            Some((
+                Instruction,
+                "Put the answer in the first line and the reasons after it, that's how I read",
+            )),
+        ),
+        (
+            "We had such a good time at the lake! How was your weekend?",
+            None,
+        ),
+        (
+            "I love painting, it calms me down. Do you still play the piano?",
+            None,
+        ),
+        (
+            "You should never give up on your dreams, I believe in you!",
+            None,
+        ),
+        (
+            "She told me that she hates coffee. Can you believe it?",
+            None,
+        ),
+    ] {
+        let found = orders_in(text);
+        let found = found.first().map(|it| (it.kind, it.text.as_str()));
+        assert_eq!(found, order, "{text:?}");
+    }
+}
+
 #[test]
 fn plain_words_are_recognised_and_talk_is_not() {
     for (text, kind) in [
@@ -73,7 +119,7 @@ fn plain_words_are_recognised_and_talk_is_not() {
         ("open the door", None),
         ("immer anklopfen", None),
     ] {
-        assert_eq!(recognise(text), kind, "{text:?}");
+        assert_eq!(by_form(text), kind, "{text:?}");
     }
 }
 
@@ -154,7 +200,7 @@ fn wishes_questions_conditions_and_reasons_contain_orders() {
         ("I'd like you to meet my aunt", None),
         ("Let's play cards", None),
     ] {
-        assert_eq!(recognise(text), kind, "{text:?}");
+        assert_eq!(by_form(text), kind, "{text:?}");
     }
 }
 
@@ -195,7 +241,7 @@ fn what_narrows_advice_is_a_preference_only_next_to_a_question_for_advice() {
         ),
         ("I was sober yesterday", None),
     ] {
-        assert_eq!(recognise(text), kind, "{text:?}");
+        assert_eq!(by_form(text), kind, "{text:?}");
     }
     let found = orders_in("I only travel with my dog, where could we stay?");
     assert_eq!(found[0].text.as_str(), "I only travel with my dog");
@@ -225,7 +271,7 @@ fn rules_may_be_said_as_a_statement_or_in_a_few_words() {
         ("Everyone calls me lazy", None),
         ("Great answers, thanks", None),
     ] {
-        assert_eq!(recognise(text), kind, "{text:?}");
+        assert_eq!(by_form(text), kind, "{text:?}");
     }
 }
 
@@ -255,7 +301,7 @@ fn conditions_and_times_may_make_a_request_last() {
         ("As soon as the rain stops I'm leaving", None),
         ("Dad snores every Tuesday", None),
     ] {
-        assert_eq!(recognise(text), kind, "{text:?}");
+        assert_eq!(by_form(text), kind, "{text:?}");
     }
 }
 
