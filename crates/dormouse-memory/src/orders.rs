@@ -9,37 +9,41 @@ use dormouse_entities::{
 
 use crate::{
     memory::{Inner, Memory, MemoryError, blocking},
+    recall::{Recall, RecallRequest},
     record::{Record, RecordId, RecordKind},
     store::StoreError,
 };
 
 impl Memory {
-    /// The instructions and preferences that are valid at `now`, oldest first and of any trust:
-    /// [`dormouse_entities::compile`] decides which of them count and writes the block for a prompt. Records whose speaker is
+    /// The answer to a request, if there is one, as [`Memory::recall`] gives it; and the instructions and preferences that are
+    /// valid at `now`, oldest first and of any trust. With `listeners`, only the orders that all of them perceived.
+    ///
+    /// [`dormouse_entities::compile`] decides which orders count and writes the block for a prompt. Records whose speaker is
     /// known only by name are left out, because no world vouches for a name.
     ///
-    /// Checks the kind of every record in memory, and reads the orders from the file.
+    /// Checks the kind of every record in memory, and reads the orders from the file. Both are looked up on one thread: waking
+    /// a second one would take longer.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Store`] if the file fails.
-    pub async fn standing_orders(&self, now: Timestamp) -> Result<Vec<StandingOrder>, MemoryError> {
-        let inner = self.inner.clone();
-        blocking(move || Ok(inner.standing_orders(now, None)?)).await
-    }
-
-    /// The same, but only the orders that every listener perceived.
-    ///
-    /// # Errors
-    ///
-    /// [`MemoryError::Store`] if the file fails.
-    pub async fn standing_orders_for(
+    pub async fn recall_with_orders(
         &self,
+        request: Option<RecallRequest>,
         now: Timestamp,
-        listeners: Audience,
-    ) -> Result<Vec<StandingOrder>, MemoryError> {
+        listeners: Option<Audience>,
+    ) -> Result<(Option<Recall>, Vec<StandingOrder>), MemoryError> {
+        let request = match request {
+            Some(request) => Some((self.dense(&request).await?, request)),
+            None => None,
+        };
         let inner = self.inner.clone();
-        blocking(move || Ok(inner.standing_orders(now, Some(&listeners))?)).await
+        blocking(move || {
+            let recalled = request.map(|(dense, request)| inner.recalled(&request, dense));
+            let orders = inner.standing_orders(now, listeners.as_ref())?;
+            Ok((recalled.transpose()?, orders))
+        })
+        .await
     }
 }
 

@@ -35,28 +35,9 @@ impl Memory {
     /// [`MemoryError::Store`] if the file fails.
     pub async fn recall(&self, request: impl Into<RecallRequest>) -> Result<Recall, MemoryError> {
         let request = request.into();
-        let (dense, mode, waiting) = self.dense(&request).await?;
+        let similar = self.dense(&request).await?;
         let inner = self.inner.clone();
-        blocking(move || {
-            let asked_at = request.asked_at.unwrap_or_else(|| inner.clock.now());
-            let similar = match mode {
-                SearchMode::WordsAndVectors => Similar::Known(&dense),
-                SearchMode::Words | SearchMode::WordsBecause(_) => Similar::Unknown,
-            };
-            let hearing = inner.hearing(request.listeners.as_ref())?;
-            let (items, confidence) = inner.recall(&request, asked_at, similar, &hearing)?;
-            let withheld = inner.withheld(&request, asked_at, similar, &hearing)?;
-            let known = inner.projection()?.index.len();
-            Ok(Recall {
-                items,
-                confidence,
-                is_calibrated: known as u64 >= CALIBRATED_FROM,
-                mode,
-                waiting,
-                withheld,
-            })
-        })
-        .await
+        blocking(move || Ok(inner.recalled(&request, similar)?)).await
     }
 
     /// The records that the encoder finds similar to a question, by [number](RecordId::to_number), best first; none without an
@@ -88,11 +69,8 @@ impl Memory {
         .await
     }
 
-    /// The records that the encoder finds similar, and the mode of recall that follows.
-    async fn dense(
-        &self,
-        request: &RecallRequest,
-    ) -> Result<(Vec<Hit>, SearchMode, u64), MemoryError> {
+    /// Asks the encoder, if there is one.
+    pub(crate) async fn dense(&self, request: &RecallRequest) -> Result<DenseHits, MemoryError> {
         let Some(vectors) = &self.inner.vectors else {
             return Ok((Vec::new(), SearchMode::Words, 0));
         };
@@ -107,6 +85,9 @@ impl Memory {
     }
 }
 
+/// The records that the encoder finds similar, the mode of recall that follows, and how many records wait for a vector.
+pub(crate) type DenseHits = (Vec<Hit>, SearchMode, u64);
+
 /// What the encoder says about similarity.
 #[derive(Clone, Copy)]
 enum Similar<'a> {
@@ -117,6 +98,31 @@ enum Similar<'a> {
 }
 
 impl Inner {
+    /// The answer to a request, after the encoder was asked.
+    pub(crate) fn recalled(
+        &self,
+        request: &RecallRequest,
+        (dense, mode, waiting): DenseHits,
+    ) -> Result<Recall, StoreError> {
+        let asked_at = request.asked_at.unwrap_or_else(|| self.clock.now());
+        let similar = match mode {
+            SearchMode::WordsAndVectors => Similar::Known(&dense),
+            SearchMode::Words | SearchMode::WordsBecause(_) => Similar::Unknown,
+        };
+        let hearing = self.hearing(request.listeners.as_ref())?;
+        let (items, confidence) = self.recall(request, asked_at, similar, &hearing)?;
+        let withheld = self.withheld(request, asked_at, similar, &hearing)?;
+        let known = self.projection()?.index.len();
+        Ok(Recall {
+            items,
+            confidence,
+            is_calibrated: known as u64 >= CALIBRATED_FROM,
+            mode,
+            waiting,
+            withheld,
+        })
+    }
+
     /// The records that match, in the requested form, and how likely it is that there is an answer among all records.
     fn recall(
         &self,

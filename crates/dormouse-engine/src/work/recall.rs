@@ -8,7 +8,7 @@ use dormouse_contracts::{
 use dormouse_entities::{
     BlockPolicy, Entities, OrderPolicy, StandingOrder, StandingOrders, compile, entity_block,
 };
-use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, SearchMode};
+use dormouse_memory::{Derivation, MemoryError, Recall, RecallRequest, Record, SearchMode};
 use dormouse_resilience::deadline;
 use dormouse_text::beginning;
 
@@ -79,12 +79,18 @@ async fn look_up(
         RecallFailure::Memory
     };
     let counter = &*ports.counter;
-    let found = lines(&ports.memory, ask, counter).await.map_err(failed)?;
-    let orders = match ask.listeners.clone() {
-        None => ports.memory.standing_orders(ask.now).await,
-        Some(listeners) => ports.memory.standing_orders_for(ask.now, listeners).await,
+    let listeners = ask.listeners.clone();
+    let found = ports
+        .memory
+        .recall_with_orders(request(ask), ask.now, listeners);
+    let (recalled, orders) = found.await.map_err(failed)?;
+    let found = match recalled {
+        Some(recalled) => lines(recalled, ask, counter),
+        None => Recollected {
+            audience: Some(Audience::Public),
+            ..Recollected::default()
+        },
     };
-    let orders = orders.map_err(failed)?;
     let look = |known: &Entities| entities(known, ask, counter);
     let (entities, of_entities) = ports.memory.with_entities(look);
     let orders = orders_of(&orders, ask, counter);
@@ -105,17 +111,11 @@ async fn look_up(
     })
 }
 
-async fn lines(
-    memory: &Memory,
-    ask: &RecallQuery,
-    counter: &dyn TokenCounter,
-) -> Result<Recollected<RecalledLine>, MemoryError> {
+/// What to ask the memory for; `None` if there is no room for an answer, or nothing to search for.
+fn request(ask: &RecallQuery) -> Option<RecallRequest> {
     let budget = ask.budgets.memories;
     if budget == 0 || ask.query.trim().is_empty() {
-        return Ok(Recollected {
-            audience: Some(Audience::Public),
-            ..Recollected::default()
-        });
+        return None;
     }
     let mut request = RecallRequest::new(ask.query.as_str())
         .limit(MOST_RECORDS)
@@ -129,9 +129,17 @@ async fn lines(
     if let Some(listeners) = ask.listeners.clone() {
         request = request.for_listeners(listeners);
     }
-    let recall = memory.recall(request).await?;
+    Some(request)
+}
+
+/// The lines for the prompt.
+fn lines(
+    recall: Recall,
+    ask: &RecallQuery,
+    counter: &dyn TokenCounter,
+) -> Recollected<RecalledLine> {
     let mode = mode(&recall.mode);
-    let mut room = budget;
+    let mut room = ask.budgets.memories;
     let mut lines = Vec::new();
     let mut audience = Audience::Public;
     for found in recall.items {
@@ -149,7 +157,7 @@ async fn lines(
         }
     }
     let withheld = recall.withheld.into_iter();
-    Ok(Recollected {
+    Recollected {
         items: lines,
         audience: Some(audience),
         mode,
@@ -157,7 +165,7 @@ async fn lines(
             .filter(|one| one.record.seq() <= ask.through)
             .collect(),
         ..Recollected::default()
-    })
+    }
 }
 
 /// Whether a line entered the log after this event, so that it still waits for its turn.

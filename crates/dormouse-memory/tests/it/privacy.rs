@@ -153,13 +153,15 @@ async fn a_standing_order_is_known_to_those_who_heard_it() {
         .at(at(1))
         .known_to(only(&["alice"]));
     add(&memory, order).await;
-    let orders = async |names| {
-        let orders = memory.standing_orders_for(at(9), only(names)).await;
-        orders.unwrap().len()
+    let orders = async |names: Option<&[&str]>| {
+        let found = memory.recall_with_orders(None, at(9), names.map(only));
+        let (recalled, orders) = found.await.unwrap();
+        assert!(recalled.is_none(), "nothing was asked");
+        orders.len()
     };
-    assert_eq!(orders(&["alice"]).await, 1);
-    assert_eq!(orders(&["alice", "bob"]).await, 0);
-    assert_eq!(memory.standing_orders(at(9)).await.unwrap().len(), 1);
+    assert_eq!(orders(Some(&["alice"])).await, 1);
+    assert_eq!(orders(Some(&["alice", "bob"])).await, 0);
+    assert_eq!(orders(None).await, 1);
 }
 
 #[tokio::test]
@@ -180,7 +182,10 @@ async fn what_was_overheard_gives_no_instruction_and_an_order_for_today_ends_wit
         note(today, dormouse_memory::RecordKind::Instruction),
     )
     .await;
-    let orders = memory.standing_orders(at(2)).await.unwrap();
+    let found = memory.recall_with_orders(Some("tea".into()), at(2), None);
+    let (recalled, orders) = found.await.unwrap();
+    let again = memory.recall("tea").await.unwrap();
+    assert_eq!(recalled, Some(again));
     let texts: Vec<_> = orders.iter().map(|order| order.text.as_str()).collect();
     assert_eq!(texts, ["I prefer tea", "Answer in French for today"]);
     let a_day = std::time::Duration::from_secs(24 * 60 * 60);
