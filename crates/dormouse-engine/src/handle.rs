@@ -356,6 +356,13 @@ impl Handle {
         Some(self.status())
     }
 
+    /// Waits until an event after this one is on disk; false if the assistant is not running any more. Costs much less than
+    /// looking at each status.
+    pub async fn has_written_after(&mut self, seq: Seq) -> bool {
+        let written = self.status.wait_for(|status| status.seq > seq).await;
+        written.is_ok()
+    }
+
     /// Waits until every message accepted so far has been handled, or cannot be handled for now. A stopped assistant is
     /// at rest once it has announced the stop in its world.
     pub async fn at_rest(&self) -> Rest {

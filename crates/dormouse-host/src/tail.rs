@@ -89,7 +89,7 @@ impl Tail {
                 return Ok(None);
             }
             // An assistant that has ended may have written since the page was read.
-            self.has_ended = self.handle.status_changed().await.is_none();
+            self.has_ended = !self.handle.has_written_after(self.after).await;
         }
     }
 }
