@@ -1,11 +1,19 @@
-//! The actor thread of the world, the only owner of the state and the file. It handles requests in order, and writes
-//! waiting changes together in one commit.
+//! The actor thread of the world, the only one that changes the state and uses the file. It handles requests in order, and
+//! writes waiting changes together in one commit.
 //!
 //! The state in memory equals the content of the file whenever a question is answered. A group of changes works on that
 //! state. If its commit fails, the state is discarded, and the file is reopened and read again. While the disk is full, the
 //! file cannot be opened for writing; then questions are answered from a read-only snapshot.
+//!
+//! A question about the state in memory needs neither the file nor the thread: its caller answers it, unless the thread is at
+//! work. Waking a thread and being woken by it takes longer than the answer.
 
-use std::{collections::BTreeSet, error::Error, fmt, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    error::Error,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use dormouse_contracts::{BoxError, Clock, EntityId, IdError, WorldError, WorldErrorKind, WorldId};
 use dormouse_database::{DatabaseFault, DatabaseHandle};
@@ -14,10 +22,10 @@ use tokio::sync::mpsc;
 use crate::{
     readers::Readers,
     records::StoreError,
-    request::{ActorRequest, ChangeRequest},
+    request::{ActorRequest, ChangeRequest, not_reached},
     roster::Roster,
     transaction::WorldTransaction,
-    world::{World, WorldView},
+    world::{MemoryView, World, WorldView},
 };
 
 #[cfg(test)]
@@ -28,10 +36,42 @@ const GROUP: usize = 256;
 
 /// The state of the thread.
 pub(crate) struct SandboxActor {
-    access: Access,
+    shared: SharedState,
     id: WorldId,
     clock: Arc<dyn Clock>,
+}
+
+/// The state of the world. The thread has it while it works on a group of requests, and its callers while they look at it.
+#[derive(Clone)]
+pub(crate) struct SharedState(Arc<Mutex<SandboxState>>);
+
+struct SandboxState {
+    access: Access,
     readers: Readers,
+}
+
+impl SharedState {
+    /// Answers a question about what is in memory. Gives the question back if the thread is at work, or has to read the file
+    /// first.
+    pub(crate) fn look<T, F>(&self, question: F) -> Result<Result<T, StoreError>, F>
+    where
+        F: FnOnce(MemoryView<'_>) -> Result<T, StoreError>,
+    {
+        // Never waits: the thread keeps the state while it writes. After a panic the thread says what happened.
+        let Ok(mut state) = self.0.try_lock() else {
+            return Err(question);
+        };
+        let SandboxState { access, readers } = &mut *state;
+        match access.world.as_ref().filter(|_| !access.has_failed) {
+            Some(world) => Ok(question(MemoryView { world, readers })),
+            None => Err(question),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SandboxState> {
+        // A question that panicked has changed nothing but notes of readers.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The world, as far as it can be opened.
@@ -86,10 +126,6 @@ impl Access {
     }
 }
 
-fn not_reached(error: StoreError) -> WorldError {
-    WorldError::new(WorldErrorKind::NotReached, Some(error.into()))
-}
-
 /// The result of writing a group of changes.
 enum Written {
     /// The requests changed nothing, because they were refused or only looked; nothing was written.
@@ -132,11 +168,14 @@ impl SandboxActor {
             world: Some(world),
             has_failed: false,
         };
-        Ok(Self {
+        let state = SandboxState {
             access,
+            readers: Readers::default(),
+        };
+        Ok(Self {
+            shared: SharedState(Arc::new(Mutex::new(state))),
             id,
             clock,
-            readers: Readers::default(),
         })
     }
 
@@ -145,8 +184,13 @@ impl SandboxActor {
         &self.id
     }
 
+    /// The state, to look at.
+    pub(crate) fn shared(&self) -> SharedState {
+        self.shared.clone()
+    }
+
     /// Handles requests until all senders are gone.
-    pub(crate) fn run(mut self, mut requests: mpsc::Receiver<ActorRequest>) {
+    pub(crate) fn run(self, mut requests: mpsc::Receiver<ActorRequest>) {
         while let Some(first) = requests.blocking_recv() {
             let mut changes = Vec::new();
             let mut questions = Vec::new();
@@ -167,7 +211,7 @@ impl SandboxActor {
             // Questions and changes of a group waited at the same time, so either order is correct. Questions come last
             // and see the changes.
             for question in questions {
-                question.answer(self.view());
+                question.answer(self.shared.lock().view());
             }
         }
         if let Err(failure) = self.write(&mut []) {
@@ -175,20 +219,11 @@ impl SandboxActor {
         }
     }
 
-    fn view(&mut self) -> Result<WorldView<'_>, WorldError> {
-        let (database, world) = self.access.readable().map_err(not_reached)?;
-        let readers = &mut self.readers;
-        Ok(WorldView {
-            database,
-            world,
-            readers,
-        })
-    }
-
-    fn serve(&mut self, mut changes: Vec<Box<dyn ChangeRequest>>) {
+    fn serve(&self, mut changes: Vec<Box<dyn ChangeRequest>>) {
         if changes.is_empty() {
             return;
         }
+        // Answers are given without the lock: their receivers often look at the world at once.
         let fate = self.write(&mut changes);
         for change in changes {
             change.answer(match &fate {
@@ -198,10 +233,30 @@ impl SandboxActor {
         }
     }
 
-    fn write(&mut self, changes: &mut [Box<dyn ChangeRequest>]) -> Result<(), Failure> {
+    fn write(&self, changes: &mut [Box<dyn ChangeRequest>]) -> Result<(), Failure> {
+        self.shared.lock().write(&self.id, &*self.clock, changes)
+    }
+}
+
+impl SandboxState {
+    fn view(&mut self) -> Result<WorldView<'_>, WorldError> {
+        let (database, world) = self.access.readable().map_err(not_reached)?;
+        let readers = &mut self.readers;
+        Ok(WorldView {
+            database,
+            memory: MemoryView { world, readers },
+        })
+    }
+
+    fn write(
+        &mut self,
+        id: &WorldId,
+        clock: &dyn Clock,
+        changes: &mut [Box<dyn ChangeRequest>],
+    ) -> Result<(), Failure> {
         let unopened = |error| Failure::new(WorldErrorKind::NotReached, error);
         let (database, world) = self.access.writable().map_err(unopened)?;
-        let (readers, id, clock) = (&self.readers, &self.id, &*self.clock);
+        let readers = &self.readers;
         let written = database.write(|writing| {
             let revision = world.revision.saturating_add(1);
             let transaction = WorldTransaction::begin(writing, &mut world.roster, id);

@@ -13,7 +13,7 @@ use crate::{
     records::{FEEDS, StoreError},
     request::ActorGone,
     sandbox::Sandbox,
-    world::WorldView,
+    world::{MemoryView, WorldView},
 };
 
 /// Only characters that joined have a feed; non-player characters have none.
@@ -33,9 +33,16 @@ impl Senses for Sandbox {
         after: u64,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
-        let asked = observer.clone();
-        let page = limit.min(PERCEPTIONS_PAGE);
-        Box::pin(self.ask_feed(observer, move |view| read(&view, &asked, after, page)))
+        Box::pin(async move {
+            let asked = observer.clone();
+            let head = self.look_at_feed(observer, move |view| Ok(head(&view, &asked)));
+            // A reader that has everything looks once more before it waits.
+            if head.await? <= after {
+                return Ok(Vec::new());
+            }
+            self.read_feed(observer, after, limit.min(PERCEPTIONS_PAGE))
+                .await
+        })
     }
 
     fn await_perceptions<'a>(
@@ -67,20 +74,27 @@ impl Senses for Sandbox {
         up_to: u64,
     ) -> BoxFuture<'a, Result<(), SenseError>> {
         let asked = observer.clone();
-        let done = move |view: WorldView<'_>| {
+        let done = move |view: MemoryView<'_>| {
             let head = head(&view, &asked);
             view.readers.acknowledge(&asked, up_to.min(head));
             Ok(())
         };
-        Box::pin(self.ask_feed(observer, done))
+        Box::pin(self.look_at_feed(observer, done))
     }
 
+    /// Answered in order: behind the answers to everything that was asked before.
     fn last_delivery<'a>(
         &'a self,
         observer: &'a EntityId,
     ) -> BoxFuture<'a, Result<u64, SenseError>> {
-        let asked = observer.clone();
-        Box::pin(self.ask_feed(observer, move |view| Ok(head(&view, &asked))))
+        Box::pin(async move {
+            let asked = observer.clone();
+            let head = self.ask(move |view| {
+                let view = view.memory;
+                Ok(perceives(&view, &asked).then(|| head(&view, &asked)))
+            });
+            of_joined(observer, head.await)
+        })
     }
 
     fn presence<'a>(
@@ -88,46 +102,72 @@ impl Senses for Sandbox {
         observer: &'a EntityId,
     ) -> BoxFuture<'a, Result<Presence, SenseError>> {
         let asked = observer.clone();
-        Box::pin(self.ask_feed(observer, move |view| Ok(presence(&view, &asked))))
+        Box::pin(self.look_at_feed(observer, move |view| Ok(presence(&view, &asked))))
     }
 }
 
 impl Sandbox {
     async fn follow(&self, observer: &EntityId) -> Result<watch::Receiver<u64>, SenseError> {
         let asked = observer.clone();
-        let follow = move |view: WorldView<'_>| {
+        let follow = move |view: MemoryView<'_>| {
             let head = head(&view, &asked);
             Ok(view.readers.follow(&asked, head))
         };
-        self.ask_feed(observer, follow).await
+        self.look_at_feed(observer, follow).await
     }
 
-    /// Asks about the feed of an observer that has joined.
-    async fn ask_feed<T: Send + 'static>(
+    /// Looks at the feed of an observer that has joined, as far as it is in memory.
+    async fn look_at_feed<T: Send + 'static>(
         &self,
         observer: &EntityId,
-        ask: impl FnOnce(WorldView<'_>) -> Result<T, StoreError> + Send + 'static,
+        question: impl FnOnce(MemoryView<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, SenseError> {
         let asked = observer.clone();
-        let answer = self.ask(move |view| {
-            let joined = view
-                .world
-                .roster
-                .find(&asked)
-                .is_some_and(|one| one.perceives());
-            joined.then(|| ask(view)).transpose()
+        let answer = self.look(move |view| {
+            let is_here = perceives(&view, &asked);
+            is_here.then(|| question(view)).transpose()
         });
-        let unavailable =
-            |error: WorldError| SenseError::new(SenseErrorKind::Unavailable, Some(error.into()));
-        answer.await.map_err(unavailable)?.ok_or_else(|| {
-            let cause = NotJoined(observer.clone());
-            SenseError::new(SenseErrorKind::NotPresent, Some(cause.into()))
-        })
+        of_joined(observer, answer.await)
+    }
+
+    /// Reads the feed of an observer that has joined, from the file.
+    async fn read_feed(
+        &self,
+        observer: &EntityId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Perception>, SenseError> {
+        let asked = observer.clone();
+        let answer = self.ask(move |view| {
+            let is_here = perceives(&view.memory, &asked);
+            is_here
+                .then(|| read(&view, &asked, after, limit))
+                .transpose()
+        });
+        of_joined(observer, answer.await)
     }
 }
 
+fn perceives(view: &MemoryView<'_>, observer: &EntityId) -> bool {
+    let found = view.world.roster.find(observer);
+    found.is_some_and(|one| one.perceives())
+}
+
+/// The answer to an observer, if it has joined.
+fn of_joined<T>(
+    observer: &EntityId,
+    answer: Result<Option<T>, WorldError>,
+) -> Result<T, SenseError> {
+    let unavailable =
+        |error: WorldError| SenseError::new(SenseErrorKind::Unavailable, Some(error.into()));
+    answer.map_err(unavailable)?.ok_or_else(|| {
+        let cause = NotJoined(observer.clone());
+        SenseError::new(SenseErrorKind::NotPresent, Some(cause.into()))
+    })
+}
+
 /// The room of a character, and everybody there who perceives.
-fn presence(view: &WorldView<'_>, observer: &EntityId) -> Presence {
+fn presence(view: &MemoryView<'_>, observer: &EntityId) -> Presence {
     let roster = &view.world.roster;
     let Some(present) = roster.find(observer) else {
         return Presence::default();
@@ -143,7 +183,7 @@ fn presence(view: &WorldView<'_>, observer: &EntityId) -> Presence {
 }
 
 /// The number of the last delivery to an observer.
-fn head(view: &WorldView<'_>, observer: &EntityId) -> u64 {
+fn head(view: &MemoryView<'_>, observer: &EntityId) -> u64 {
     (view.world.roster.find(observer)).map_or(0, |one| one.delivered)
 }
 
@@ -153,7 +193,7 @@ fn read(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Perception>, StoreError> {
-    let after = after.max(view.readers.done_by(observer));
+    let after = after.max(view.memory.readers.done_by(observer));
     let reading = view.database.begin_read()?;
     let feeds = reading.open_table(FEEDS)?;
     let (first, last) = ((observer.as_str(), after), (observer.as_str(), u64::MAX));

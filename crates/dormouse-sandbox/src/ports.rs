@@ -17,7 +17,7 @@ use crate::{
     sandbox::Sandbox,
     tea_house::{CHANNELS, ROOMS},
     tools,
-    world::WorldView,
+    world::{MemoryView, WorldView},
 };
 
 /// The most effects per call of [`Sandbox::effects`].
@@ -70,7 +70,7 @@ impl Observe for Sandbox {
         query: &'a Query,
     ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
         let query = query.clone();
-        Box::pin(self.ask(move |view| inspect(&view, &query)))
+        Box::pin(self.look(move |view| inspect(&view, &query)))
     }
 }
 
@@ -185,7 +185,7 @@ impl Sandbox {
     }
 }
 
-fn inspect(view: &WorldView<'_>, query: &Query) -> Result<Result<Value, Rejection>, StoreError> {
+fn inspect(view: &MemoryView<'_>, query: &Query) -> Result<Result<Value, Rejection>, StoreError> {
     let rejected = |reason: String| Ok(Err(Rejection::new(reason)));
     let detail = match tools::look(&query.tool, &query.arguments) {
         Ok(detail) => detail,

@@ -74,9 +74,7 @@ where
 {
     fn answer(self: Box<Self>, view: Result<WorldView<'_>, WorldError>) {
         let Self { ask, reply } = *self;
-        let answer = view.and_then(|view| {
-            ask(view).map_err(|e| WorldError::new(WorldErrorKind::NotReached, Some(e.into())))
-        });
+        let answer = view.and_then(|view| ask(view).map_err(not_reached));
         reply.send(answer).ok();
     }
 }
@@ -122,6 +120,11 @@ async fn send(
 async fn receive<T>(answer: oneshot::Receiver<Result<T, WorldError>>) -> Result<T, WorldError> {
     let gone = |_| WorldError::new(WorldErrorKind::Unanswered, Some(ActorGone.into()));
     answer.await.map_err(gone)?
+}
+
+/// The error of a question that found no answer.
+pub(crate) fn not_reached(error: StoreError) -> WorldError {
+    WorldError::new(WorldErrorKind::NotReached, Some(error.into()))
 }
 
 /// The actor thread has ended, which only a bug can cause.

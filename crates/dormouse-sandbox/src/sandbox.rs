@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     act::{Act, ActError, Acted, ActedOnce},
-    actor::SandboxActor,
+    actor::{SandboxActor, SharedState},
     character::{Character, JoinError},
     file::{self, SandboxOpenError},
     records::StoreError,
@@ -22,7 +22,7 @@ use crate::{
     roster::Roster,
     tools,
     transaction::WorldTransaction,
-    world::{World, WorldView},
+    world::{MemoryView, World, WorldView},
 };
 
 /// The most requests in the queue; further callers wait for a place in it.
@@ -40,6 +40,7 @@ struct Inner {
     /// Taken when the last handle is dropped, which ends the thread.
     actor: Option<mpsc::Sender<ActorRequest>>,
     thread: Option<JoinHandle<()>>,
+    state: SharedState,
     id: WorldId,
     tools: Vec<ToolSpec>,
 }
@@ -92,7 +93,7 @@ impl Sandbox {
             }
         })?;
         let actor = SandboxActor::try_new(database, world, residents, clock)?;
-        let id = actor.id().clone();
+        let (id, state) = (actor.id().clone(), actor.shared());
         let (sender, requests) = mpsc::channel(QUEUE);
         let thread = thread::Builder::new()
             .name("sandbox".to_owned())
@@ -101,6 +102,7 @@ impl Sandbox {
         Ok(Self(Arc::new(Inner {
             actor: Some(sender),
             thread: Some(thread),
+            state,
             id,
             tools,
         })))
@@ -213,5 +215,16 @@ impl Sandbox {
         ask: impl FnOnce(WorldView<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, WorldError> {
         request::ask(self.0.actor.as_ref(), ask).await
+    }
+
+    /// Answers a question about what is in memory: at once, unless the world is being written.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(MemoryView<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, WorldError> {
+        match self.0.state.look(question) {
+            Ok(answer) => answer.map_err(request::not_reached),
+            Err(question) => self.ask(|view| question(view.memory)).await,
+        }
     }
 }

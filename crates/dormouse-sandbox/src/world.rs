@@ -51,6 +51,11 @@ impl World {
 /// The data that a question may read.
 pub(crate) struct WorldView<'a> {
     pub(crate) database: &'a DatabaseHandle,
+    pub(crate) memory: MemoryView<'a>,
+}
+
+/// The data that a question may read without the file.
+pub(crate) struct MemoryView<'a> {
     pub(crate) world: &'a World,
     pub(crate) readers: &'a mut Readers,
 }

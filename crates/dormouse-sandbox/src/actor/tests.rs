@@ -5,7 +5,7 @@ use std::{
     path::Path,
     pin::Pin,
     sync::{Mutex, MutexGuard},
-    task::{Context, Waker},
+    task::{Context, Poll, Waker},
 };
 
 use dormouse_contracts::{
@@ -337,6 +337,39 @@ async fn effects_that_wait_together_share_a_commit() {
         syncs() - before
     );
     assert!(of_one > 0);
+}
+
+#[tokio::test]
+async fn what_is_in_memory_is_known_without_the_thread_unless_it_is_at_work() {
+    let world = Disk::default().world();
+    move_in(&world).await;
+    let alice = id("Alice");
+    let begin = |looking: &mut (dyn Future<Output = _> + Unpin)| {
+        Pin::new(looking).poll(&mut Context::from_waker(Waker::noop()))
+    };
+    let known = begin(&mut world.presence(&alice));
+    let Poll::Ready(Ok(known)) = known else {
+        panic!("{known:?}");
+    };
+
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let (end, may_end) = std::sync::mpsc::channel::<()>();
+    let mut at_work = Box::pin(world.moment(move || {
+        begun.send(()).unwrap();
+        may_end.recv().unwrap();
+    }));
+    assert!(
+        at_work
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+            .is_pending()
+    );
+    has_begun.recv().unwrap();
+    let mut looking = world.presence(&alice);
+    assert!(begin(&mut looking).is_pending());
+    end.send(()).unwrap();
+    at_work.await.unwrap();
+    assert_eq!(looking.await.unwrap(), known);
 }
 
 fn send_all_while_the_disk_stands_still<F: Future + Unpin>(disk: &Disk, waiting: &mut [F]) {
