@@ -352,12 +352,12 @@ fn names_of(supplied: &Supplied) -> impl Iterator<Item = &[String]> {
 
 impl Note {
     fn of(text: &str) -> Self {
-        let spelled_text = spelled(text);
-        let language = Language::of(&spelled_text);
+        let spelled = spelled(text);
+        let language = Language::of(spelled.iter().map(|word| word.meanings));
         let names = names(text, language);
-        let mut words = content_words(&spelled_text, language, &names, &[]);
+        let mut words = content_words(&spelled, language, &names, &[]);
         words.retain(|word| !word.text.is_empty());
-        let raw = raw(&spelled_text, language, &[]);
+        let raw = raw(&spelled, language, &[]);
         let sought = words.iter().map(|word| Sought::of([word.text.as_str()]));
         let following = words.iter().skip(1);
         let pairs = words.iter().zip(following);

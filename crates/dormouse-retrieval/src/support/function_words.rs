@@ -22,12 +22,14 @@ struct Lists {
 }
 
 /// The languages in which a word has each meaning: one bit for each language of [`ALL`].
-#[derive(Clone, Copy, Default)]
-struct Meanings {
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Meanings {
     function: u8,
     common: u8,
     denials: u8,
     myself: u8,
+    /// Whether it denies in texts of every language.
+    denies_anywhere: bool,
 }
 
 /// Every small word of every language, so that one look-up is enough.
@@ -40,6 +42,11 @@ static SMALL_WORDS: LazyLock<HashMap<&'static str, Meanings>> = LazyLock::new(||
         of(lists.common).for_each(|word| words.entry(word).or_default().common |= bit);
         of(lists.denials).for_each(|word| words.entry(word).or_default().denials |= bit);
         of(lists.myself).for_each(|word| words.entry(word).or_default().myself |= bit);
+    }
+    for (word, meanings) in &mut words {
+        meanings.denies_anywhere = meanings.denials != 0
+            && meanings.function | meanings.common | meanings.myself == 0
+            && !DENIES_IN_ONE.contains(word);
     }
     words
 });
@@ -54,10 +61,10 @@ pub(super) struct Language {
 impl Language {
     /// The language of a text, by its small words. Without small words it is English. Of several languages with equally many, it is the first
     /// of [`ALL`].
-    pub(super) fn of(words: &[String]) -> Self {
+    pub(super) fn of(words: impl IntoIterator<Item = Meanings>) -> Self {
         let mut hits = [0_usize; ALL.len()];
-        for word in words {
-            let languages = meanings(word).any();
+        for meanings in words {
+            let languages = meanings.any();
             for (number, hits) in hits.iter_mut().enumerate() {
                 *hits += usize::from(languages >> number & 1);
             }
@@ -73,24 +80,18 @@ impl Language {
         self.number
     }
 
-    pub(super) fn is_function(self, word: &str) -> bool {
-        self.is_in(meanings(word).function)
+    pub(super) fn is_function(self, word: Meanings) -> bool {
+        self.is_in(word.function)
     }
 
     /// Whether the word denies in texts of this language. A word that denies in another language counts here, too, if it has no
     /// other meaning in any language.
-    pub(super) fn denies(self, word: &str) -> bool {
-        let meanings = meanings(word);
-        let denies_anywhere = || {
-            meanings.denials != 0
-                && meanings.function | meanings.common | meanings.myself == 0
-                && !DENIES_IN_ONE.contains(&word)
-        };
-        self.is_in(meanings.denials) || denies_anywhere()
+    pub(super) fn denies(self, word: Meanings) -> bool {
+        self.is_in(word.denials) || word.denies_anywhere
     }
 
-    pub(super) fn is_myself(self, word: &str) -> bool {
-        self.is_in(meanings(word).myself)
+    pub(super) fn is_myself(self, word: Meanings) -> bool {
+        self.is_in(word.myself)
     }
 
     /// Whether a capital letter distinguishes a name.
@@ -111,7 +112,8 @@ impl Meanings {
     }
 }
 
-fn meanings(word: &str) -> Meanings {
+/// What a word, in lower case and without accents, means as a small word.
+pub(super) fn meanings(word: &str) -> Meanings {
     SMALL_WORDS.get(word).copied().unwrap_or_default()
 }
 
@@ -217,7 +219,7 @@ mod tests {
     use super::*;
 
     fn language(text: &str) -> Language {
-        Language::of(&crate::words(text))
+        Language::of(crate::words(text).iter().map(|word| meanings(word)))
     }
 
     #[test]
@@ -236,7 +238,7 @@ mod tests {
             assert!(language.is_in(meanings(denial).denials), "{text}");
         }
         // "war" and "die" say something in English.
-        assert!(!language("there will be a war and kings die").is_function("war"));
+        assert!(!language("there will be a war and kings die").is_function(meanings("war")));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, hash_map::RandomState},
+    hash::BuildHasher,
     sync::Arc,
 };
 
@@ -10,7 +11,7 @@ use super::{
     ShownText,
     filter::Filter,
     function_words::Language,
-    words::{Word, base_form, content_words, raw, spelled},
+    words::{Meant, meant, raw, spelled},
     words_of,
 };
 
@@ -54,75 +55,108 @@ pub(super) struct Supplied {
 }
 
 /// What decides which words a text supplies: the language of the note, and the text.
-type SuppliedKey = (Language, [String; 4], bool);
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct SuppliedKey<S> {
+    language: Language,
+    speaker: S,
+    channel: S,
+    around: S,
+    words: S,
+}
+
+impl SuppliedKey<Box<str>> {
+    fn borrowed(&self) -> SuppliedKey<&str> {
+        SuppliedKey {
+            language: self.language,
+            speaker: &self.speaker,
+            channel: &self.channel,
+            around: &self.around,
+            words: &self.words,
+        }
+    }
+}
 
 /// The most texts whose words are kept.
 const SUPPLIED_KEPT: usize = 1_024;
 
+/// What texts supplied, by the hash of their key. Of two texts with the same hash the later one is kept.
+#[derive(Default)]
+struct LastSupplied {
+    kept: HashMap<u64, (SuppliedKey<Box<str>>, Arc<Supplied>)>,
+    hasher: RandomState,
+}
+
 thread_local! {
-    // The same texts are shown again in each step of a turn, and finding base forms is slow. The result depends on the key
-    // alone.
-    static SUPPLIED: RefCell<HashMap<SuppliedKey, Arc<Supplied>>> = RefCell::default();
+    // The same texts are shown again in each step of a turn, and splitting them into words is slow. The result depends on the
+    // key alone.
+    static LAST: RefCell<LastSupplied> = RefCell::default();
 }
 
 impl Supplied {
     pub(super) fn by(language: Language, shown: &ShownText<'_>) -> Arc<Self> {
-        let texts = [&shown.speaker, &shown.channel, &shown.around];
-        let [speaker, channel, around] = texts.map(String::clone);
-        let texts = [speaker, channel, around, shown.words.clone().into_owned()];
-        let key = (language, texts, shown.is_name);
-        SUPPLIED.with_borrow_mut(|kept| {
-            if let Some(supplied) = kept.get(&key) {
+        let key = SuppliedKey {
+            language,
+            speaker: shown.speaker.as_str(),
+            channel: &shown.channel,
+            around: &shown.around,
+            words: &shown.words,
+        };
+        LAST.with_borrow_mut(|last| {
+            let hash = last.hasher.hash_one(&key);
+            if let Some((known, supplied)) = last.kept.get(&hash)
+                && known.borrowed() == key
+            {
                 return Arc::clone(supplied);
             }
-            if kept.len() >= SUPPLIED_KEPT {
-                kept.clear();
+            if last.kept.len() >= SUPPLIED_KEPT {
+                last.kept.clear();
             }
             let supplied = Arc::new(Self::new(language, shown));
-            kept.insert(key, Arc::clone(&supplied));
+            let key = SuppliedKey {
+                language,
+                speaker: key.speaker.into(),
+                channel: key.channel.into(),
+                around: key.around.into(),
+                words: key.words.into(),
+            };
+            last.kept.insert(hash, (key, Arc::clone(&supplied)));
             supplied
         })
     }
 
     pub(super) fn new(language: Language, shown: &ShownText<'_>) -> Self {
-        let mut supplied = Self::default();
-        let speaker = spelled(&shown.speaker);
-        let words = spelled(&shown.words);
-        let none = BTreeSet::new();
-        // A note may repeat "my", or name whose it is.
-        let mut of =
-            |written: Vec<String>, meant: Vec<String>, filter: fn(&mut Self) -> &mut Filter| {
-                let bits = written.iter().chain(&meant).map(|word| Filter::of(word));
-                bits.for_each(|bits| filter(&mut supplied).add(bits));
-                let meant = match meant.is_empty() || meant == written {
-                    true => String::new(),
-                    false => padded(meant.iter().map(String::as_str)),
-                };
-                (padded(written.iter().map(String::as_str)), meant)
-            };
-        let texts = |words: Vec<Word>| words.into_iter().map(|word| word.text).collect();
-        // Without a speaker nobody is meant by "my".
-        let spoken: &[String] = match speaker.is_empty() {
-            true => &[],
-            false => &words,
-        };
-        let (content, meant) = of(
-            texts(content_words(&words, language, &none, &[])),
-            texts(content_words(spoken, language, &none, &speaker)),
-            |supplied| &mut supplied.words,
-        );
-        let (raw_written, raw_meant) = of(
-            raw(&words, language, &[]),
-            raw(spoken, language, &speaker),
-            |supplied| &mut supplied.raw_words,
-        );
-        (supplied.content, supplied.meant) = (content, meant);
-        (supplied.raw, supplied.raw_meant) = (raw_written, raw_meant);
+        let (words, speaker) = (spelled(&shown.words), spelled(&shown.speaker));
         let attested = spelled(&shown.around);
-        let attested: Vec<_> = attested.iter().map(|word| base_form(word)).collect();
-        let bits = attested.iter().map(|word| Filter::of(word));
-        bits.for_each(|bits| supplied.words.add(bits));
-        supplied.around = padded(attested.iter().map(String::as_str));
+        let mut content = PaddedWords::with_room_for(&shown.words);
+        let mut written = PaddedWords::with_room_for(&shown.words);
+        for word in meant(&words, language, &[]) {
+            content.push_content(word);
+            written.push(word);
+        }
+        let mut supplied = Self {
+            around: padded(attested.iter().map(|word| &*word.base)),
+            ..Self::default()
+        };
+        attested
+            .iter()
+            .for_each(|word| supplied.words.add(word.bits));
+        // A note may repeat "my", or name whose it is. Without a speaker nobody is meant by it.
+        let speaks_of_itself = || words.iter().any(|word| language.is_myself(word.meanings));
+        if !speaker.is_empty() && speaks_of_itself() {
+            let mut content_meant = PaddedWords::with_room_for(&shown.words);
+            let mut written_meant = PaddedWords::with_room_for(&shown.words);
+            for word in meant(&words, language, &speaker) {
+                content_meant.push_content(word);
+                written_meant.push(word);
+            }
+            supplied.words.add(content_meant.bits);
+            supplied.raw_words.add(written_meant.bits);
+            supplied.meant = content_meant.text;
+            supplied.raw_meant = written_meant.text;
+        }
+        supplied.words.add(content.bits);
+        supplied.raw_words.add(written.bits);
+        (supplied.content, supplied.raw) = (content.text, written.text);
         let names = [speaker, spelled(&shown.channel)].into_iter();
         let names = names.map(|name| raw(&name, language, &[]));
         supplied.raw_names = names.filter(|name| !name.is_empty()).collect();
@@ -164,6 +198,49 @@ impl Supplied {
     fn distinct(&self) -> BTreeSet<&str> {
         let words = self.content.split(' ').chain(self.around.split(' '));
         words.filter(|word| !word.is_empty()).collect()
+    }
+}
+
+/// Words with a space around each, as [`padded`] makes them, and their bits.
+struct PaddedWords {
+    text: String,
+    bits: Filter,
+    /// Where the last word begins, and whether it is exact.
+    last: Option<(usize, bool)>,
+}
+
+impl PaddedWords {
+    fn with_room_for(text: &str) -> Self {
+        let mut padded = String::with_capacity(text.len() + 2);
+        padded.push(' ');
+        Self {
+            text: padded,
+            bits: Filter::default(),
+            last: None,
+        }
+    }
+
+    fn push(&mut self, word: Meant<'_>) {
+        let (base, bits) = word.base();
+        self.bits.add(bits);
+        self.text.push_str(base);
+        self.text.push(' ');
+    }
+
+    /// Adds a word unless it says nothing, or is the last one once more.
+    fn push_content(&mut self, word: Meant<'_>) {
+        if matches!(word, Meant::Small(_)) {
+            return;
+        }
+        let (base, is_exact) = (word.base().0, word.is_exact());
+        let last = self.last.map(|(from, was)| (self.text.get(from..), was));
+        let is_repeated = last.is_some_and(|(text, was)| {
+            was == is_exact && text.and_then(|text| text.strip_suffix(' ')) == Some(base)
+        });
+        if !is_repeated {
+            self.last = Some((self.text.len(), is_exact));
+            self.push(word);
+        }
     }
 }
 

@@ -2,7 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    function_words::meanings,
+    words::{is_number, spelled_words},
+    *,
+};
 
 fn trust(tenths: u8) -> Trust {
     Trust::try_new(f32::from(tenths) / 10.0).unwrap()
@@ -50,28 +54,57 @@ struct Plain {
 
 impl Plain {
     fn of(language: Language, shown: &ShownText<'_>, run: usize) -> Self {
-        let (words, speaker) = (spelled(&shown.words), spelled(&shown.speaker));
-        let texts = |speaker: &[String]| -> Vec<String> {
-            let words = content_words(&words, language, &BTreeSet::new(), speaker);
-            words.into_iter().map(|word| word.text).collect()
-        };
-        let written = texts(&[]);
+        let (words, speaker) = (spelled_words(&shown.words), spelled_words(&shown.speaker));
+        let written = Self::content(&words, language, &[]);
         let pairs = |words: &[String]| -> Vec<_> {
             let pairs = words.windows(2);
             pairs.map(|it| (it[0].clone(), it[1].clone())).collect()
         };
-        let around = spelled(&shown.around);
+        let around = spelled_words(&shown.around);
         let mut plain = Self::default();
         plain.pairs.extend(pairs(&written));
-        plain.pairs.extend(pairs(&texts(&speaker)));
+        plain
+            .pairs
+            .extend(pairs(&Self::content(&words, language, &speaker)));
         plain.words.extend(written);
         plain
             .words
             .extend(around.iter().map(|word| crate::base_form(word)));
-        for raw in [raw(&words, language, &[]), raw(&words, language, &speaker)] {
+        for speaker in [&[], &*speaker] {
+            let raw = Self::raw(&words, language, speaker);
             plain.runs.extend(raw.windows(run).map(<[String]>::to_vec));
         }
         plain
+    }
+
+    fn content(words: &[String], language: Language, speaker: &[String]) -> Vec<String> {
+        let mut content: Vec<(String, bool)> = Vec::new();
+        for word in words {
+            let (is_number, meanings) = (is_number(word), meanings(word));
+            if language.denies(meanings) {
+                content.push((NOT.to_owned(), false));
+            } else if language.is_myself(meanings) {
+                content.extend(speaker.iter().map(|name| (crate::base_form(name), true)));
+            } else if !language.is_function(meanings) {
+                content.push((crate::base_form(word), is_number));
+            }
+        }
+        content.dedup();
+        content.into_iter().map(|(word, _)| word).collect()
+    }
+
+    fn raw(words: &[String], language: Language, speaker: &[String]) -> Vec<String> {
+        let mut raw = Vec::new();
+        for word in words {
+            if language.denies(meanings(word)) {
+                raw.push(NOT.to_owned());
+            } else if language.is_myself(meanings(word)) && !speaker.is_empty() {
+                raw.extend(speaker.iter().map(|name| crate::base_form(name)));
+            } else {
+                raw.push(crate::base_form(word));
+            }
+        }
+        raw
     }
 }
 

@@ -4,11 +4,16 @@ use std::{
     borrow::Cow,
     cell::RefCell,
     collections::{BTreeSet, HashMap},
+    rc::Rc,
 };
 
 use dormouse_text::fold_look_alikes;
 
-use super::{function_words::Language, requests};
+use super::{
+    filter::Filter,
+    function_words::{Language, Meanings, meanings},
+    requests,
+};
 
 /// This word replaces every word that denies.
 pub(super) const NOT: &str = "not";
@@ -33,66 +38,149 @@ pub(super) struct Word {
     pub(super) is_exact: bool,
 }
 
-/// The most words whose base form is kept.
-const BASE_FORMS_KEPT: usize = 4_096;
+/// A word of a text, in lower case, and what follows from it alone.
+#[derive(Debug)]
+pub(super) struct KnownWord {
+    text: Box<str>,
+    pub(super) base: Box<str>,
+    /// Of the base form.
+    pub(super) bits: Filter,
+    pub(super) meanings: Meanings,
+    is_number: bool,
+}
+
+/// Words in the order of a text.
+pub(super) type KnownWords = Vec<Rc<KnownWord>>;
+
+/// The most words that are kept.
+const WORDS_KEPT: usize = 4_096;
 
 thread_local! {
     // Most words of a text were in an earlier one, and finding a base form is slow. It depends on the word alone.
-    static BASE_FORMS: RefCell<HashMap<String, String>> = RefCell::default();
+    static WORDS: RefCell<HashMap<Box<str>, Rc<KnownWord>>> = RefCell::default();
 }
 
-/// The base form of a word, as [`crate::base_form`] finds it.
-pub(super) fn base_form(word: &str) -> String {
-    BASE_FORMS.with_borrow_mut(|kept| {
-        if let Some(base) = kept.get(word) {
-            return base.clone();
-        }
-        if kept.len() >= BASE_FORMS_KEPT {
-            kept.clear();
-        }
+impl KnownWord {
+    fn of(word: &str) -> Self {
         let base = crate::base_form(word);
-        kept.insert(word.to_owned(), base.clone());
-        base
+        Self {
+            text: word.into(),
+            bits: Filter::of(&base),
+            base: base.into(),
+            meanings: meanings(word),
+            is_number: is_number(word),
+        }
+    }
+}
+
+/// What is known of these words.
+pub(super) fn known(words: &[String]) -> KnownWords {
+    WORDS.with_borrow_mut(|kept| {
+        let known = words.iter().map(|word| {
+            if let Some(known) = kept.get(word.as_str()) {
+                return Rc::clone(known);
+            }
+            if kept.len() >= WORDS_KEPT {
+                kept.clear();
+            }
+            let known = Rc::new(KnownWord::of(word));
+            kept.insert(word.as_str().into(), Rc::clone(&known));
+            known
+        });
+        known.collect()
     })
 }
 
 /// The words of a text, in its order, in lower case, with numbers as digits. Small words are included.
-pub(super) fn spelled(text: &str) -> Vec<String> {
+pub(super) fn spelled(text: &str) -> KnownWords {
+    known(&spelled_words(text))
+}
+
+/// The same, as plain words.
+pub(super) fn spelled_words(text: &str) -> Vec<String> {
     let text = fold_look_alikes(text).to_lowercase();
     let text = apart_from_denials(joined_digits(with_signs(&text)));
     signed(as_digits(crate::words(&text)))
 }
 
-/// The words of `spelled` that say something, in base form. Words with which speakers refer to themselves become the
-/// words of the speaker's name.
-pub(super) fn content_words(
-    spelled: &[String],
-    language: Language,
-    names: &BTreeSet<String>,
-    speaker: &[String],
-) -> Vec<Word> {
-    let mut told: Vec<Word> = Vec::new();
-    for word in spelled {
-        if language.denies(word) {
-            told.push(Word {
-                text: NOT.to_owned(),
-                is_exact: false,
-            });
-        } else if language.is_myself(word) {
-            told.extend(speaker.iter().map(|name| Word {
-                text: base_form(name),
-                is_exact: true,
-            }));
-        } else if !language.is_function(word) {
-            told.push(Word {
-                text: base_form(word),
-                is_exact: is_number(word) || names.contains(word),
-            });
+/// A word in the sense in which a text uses it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meant<'a> {
+    /// It denies.
+    Not,
+    /// A word of the name of the speaker.
+    Speaker(&'a KnownWord),
+    /// A small word.
+    Small(&'a KnownWord),
+    /// A word that says something.
+    Content(&'a KnownWord),
+}
+
+impl<'a> Meant<'a> {
+    /// Its base form, and the bits of that.
+    pub(super) fn base(self) -> (&'a str, Filter) {
+        match self {
+            Self::Not => (NOT, Filter::of(NOT)),
+            Self::Speaker(word) | Self::Small(word) | Self::Content(word) => {
+                (&word.base, word.bits)
+            }
         }
     }
+
+    /// Whether it is a number or the name of the speaker.
+    pub(super) fn is_exact(self) -> bool {
+        match self {
+            Self::Not | Self::Small(_) => false,
+            Self::Speaker(_) => true,
+            Self::Content(word) => word.is_number,
+        }
+    }
+
+    /// Whether it is one of these words.
+    fn is_among(self, names: &BTreeSet<String>) -> bool {
+        matches!(self, Self::Content(word) if names.contains(&*word.text))
+    }
+}
+
+/// What the words of a text mean. Words with which speakers refer to themselves become the words of the speaker's name.
+pub(super) fn meant<'a>(
+    words: &'a [Rc<KnownWord>],
+    language: Language,
+    speaker: &'a [Rc<KnownWord>],
+) -> impl Iterator<Item = Meant<'a>> {
+    words.iter().flat_map(move |word| {
+        let nobody: &[Rc<KnownWord>] = &[];
+        let (name, itself) = if language.denies(word.meanings) {
+            (nobody, Some(Meant::Not))
+        } else if language.is_myself(word.meanings) {
+            // Without a speaker nobody is meant, and the word is as small as any other.
+            (speaker, speaker.is_empty().then_some(Meant::Small(word)))
+        } else if language.is_function(word.meanings) {
+            (nobody, Some(Meant::Small(word)))
+        } else {
+            (nobody, Some(Meant::Content(word)))
+        };
+        name.iter().map(|name| Meant::Speaker(name)).chain(itself)
+    })
+}
+
+/// The words that say something, in base form.
+pub(super) fn content_words(
+    words: &[Rc<KnownWord>],
+    language: Language,
+    names: &BTreeSet<String>,
+    speaker: &[Rc<KnownWord>],
+) -> Vec<Word> {
+    let meant = meant(words, language, speaker);
+    let content = meant.filter(|word| !matches!(word, Meant::Small(_)));
+    let content = content.map(|word| Word {
+        text: word.base().0.to_owned(),
+        is_exact: word.is_exact() || word.is_among(names),
+    });
+    let mut content: Vec<Word> = content.collect();
     // In "my own Alice", spoken by Alice, the name would otherwise occur twice in a row.
-    told.dedup();
-    told
+    content.dedup();
+    content
 }
 
 /// The words of a text that are written as names: with a capital letter, but not at the beginning of a sentence.
@@ -113,20 +201,14 @@ pub(super) fn names(text: &str, language: Language) -> BTreeSet<String> {
     names
 }
 
-/// Every word of `spelled` in base form, small ones included; every word that denies becomes [`NOT`]. Words with which
-/// speakers refer to themselves become the words of the speaker's name, if there is one.
-pub(super) fn raw(spelled: &[String], language: Language, speaker: &[String]) -> Vec<String> {
-    let mut words = Vec::with_capacity(spelled.len());
-    for word in spelled {
-        if language.denies(word) {
-            words.push(NOT.to_owned());
-        } else if language.is_myself(word) && !speaker.is_empty() {
-            words.extend(speaker.iter().map(|name| base_form(name)));
-        } else {
-            words.push(base_form(word));
-        }
-    }
-    words
+/// Every word in base form, small ones included; every word that denies becomes [`NOT`].
+pub(super) fn raw(
+    words: &[Rc<KnownWord>],
+    language: Language,
+    speaker: &[Rc<KnownWord>],
+) -> Vec<String> {
+    let words = meant(words, language, speaker);
+    words.map(|word| word.base().0.to_owned()).collect()
 }
 
 /// What a text asserts: its sentences that do not end with a question mark, and what it asks to be remembered.
@@ -158,7 +240,7 @@ pub(super) fn assertions(text: &str) -> Cow<'_, str> {
     Cow::Owned(asserted)
 }
 
-fn is_number(word: &str) -> bool {
+pub(super) fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix('-').unwrap_or(word);
     digits.chars().all(|c| c.is_numeric())
 }
@@ -234,26 +316,22 @@ fn as_digits(words: Vec<String>) -> Vec<String> {
     let mut numbers: Vec<String> = Vec::with_capacity(words.len());
     let mut tens: Option<u32> = None;
     for word in words {
-        let word = number_of(&word).map_or(word, |number| number.to_string());
-        let word = without_ordinal(&word).to_owned();
+        let mut word = number_of(&word).map_or(word, |number| number.to_string());
+        word.truncate(without_ordinal(&word).len());
         let is_digit = |word: &String| word.len() == 1 && is_number(word);
         // Alone, "one" is more often a pronoun than a number.
-        let word = match numbers.last() {
-            Some(last) if word == "one" && is_digit(last) => "1".to_owned(),
-            _ => word,
-        };
-        let unit = word
-            .parse::<u32>()
-            .ok()
-            .filter(|unit| (1..10).contains(unit));
+        if word == "one" && numbers.last().is_some_and(is_digit) {
+            "1".clone_into(&mut word);
+        }
+        let value = word.parse::<u32>().ok();
+        let unit = value.filter(|unit| (1..10).contains(unit));
         if let (Some(tens), Some(unit)) = (tens, unit) {
             // "twenty three" and "twenty-three"
             numbers.pop();
             numbers.push((tens + unit).to_string());
         } else {
-            numbers.push(word.clone());
+            numbers.push(word);
         }
-        let value = word.parse::<u32>().ok();
         tens = value.filter(|value| (20..100).contains(value) && value % 10 == 0);
     }
     joined_runs(numbers)
@@ -335,12 +413,12 @@ mod tests {
 
     fn told(text: &str) -> Vec<String> {
         let spelled = spelled(text);
-        let language = Language::of(&spelled);
+        let language = Language::of(spelled.iter().map(|word| word.meanings));
         let words = content_words(
             &spelled,
             language,
             &names(text, language),
-            &["alice".to_owned()],
+            &known(&["alice".to_owned()]),
         );
         words.into_iter().map(|word| word.text).collect()
     }
