@@ -1,6 +1,6 @@
 //! The tools of an assistant.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use dormouse_contracts::{BoxError, ToolCall, ToolDefinition, ToolName, ToolReach, ToolSpec};
 use serde_json::Value;
@@ -14,14 +14,15 @@ use crate::{
     schema::Schema,
 };
 
-/// The tools of an assistant with their compiled schemas, in the order they are offered.
+/// The tools of an assistant with their compiled schemas, in the order they are offered. Cheap to clone: clones, and registries
+/// of [some of the tools](Registry::only), share them.
 #[derive(Clone)]
 pub struct Registry {
-    tools: Vec<RegisteredTool>,
-    places: BTreeMap<Box<str>, usize>,
+    tools: Arc<[Arc<RegisteredTool>]>,
+    /// The places of the tools, sorted by their names.
+    by_name: Arc<[usize]>,
 }
 
-#[derive(Clone)]
 struct RegisteredTool {
     spec: ToolSpec,
     schema: Schema,
@@ -115,49 +116,48 @@ impl Registry {
     ///
     /// [`RegistryError`] for the first invalid tool, with its name.
     pub fn try_new(specs: impl IntoIterator<Item = ToolSpec>) -> Result<Self, RegistryError> {
-        let mut registry = Self {
-            tools: Vec::new(),
-            places: BTreeMap::new(),
-        };
+        let mut tools = Vec::new();
+        let mut names = BTreeSet::new();
         for spec in specs {
-            registry.add(spec)?;
+            if !names.insert(spec.name.clone()) {
+                return Err(RegistryError::Duplicate { name: spec.name });
+            }
+            tools.push(Arc::new(registered(spec)?));
         }
-        Ok(registry)
+        Ok(Self::of(tools))
     }
 
-    fn add(&mut self, spec: ToolSpec) -> Result<(), RegistryError> {
-        let name = &spec.name;
-        if self.places.contains_key(name.as_str()) {
-            return Err(RegistryError::Duplicate { name: name.clone() });
+    /// Tools whose names differ.
+    fn of(tools: Vec<Arc<RegisteredTool>>) -> Self {
+        let mut places: Vec<_> = tools.iter().map(|tool| &tool.spec.name).zip(0..).collect();
+        places.sort_unstable();
+        Self {
+            by_name: places.into_iter().map(|(_, place)| place).collect(),
+            tools: tools.into(),
         }
-        if name.as_str().contains('.') {
-            return Err(RegistryError::FullStop { name: name.clone() });
+    }
+
+    /// The tools of this registry, and after them those of `more`.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Duplicate`] if both have a tool of the same name.
+    pub fn and(&self, more: &Self) -> Result<Self, RegistryError> {
+        let mut added = more.specs().map(|spec| &spec.name);
+        match added.find(|name| self.get(name.as_str()).is_some()) {
+            Some(name) => Err(RegistryError::Duplicate { name: name.clone() }),
+            None => {
+                let both = self.tools.iter().chain(&*more.tools);
+                Ok(Self::of(both.cloned().collect()))
+            }
         }
-        if spec.description.trim().is_empty() {
-            return Err(RegistryError::NoDescription { name: name.clone() });
-        }
-        if spec.timeout.is_zero() {
-            return Err(RegistryError::NoTimeout { name: name.clone() });
-        }
-        if spec.cache.is_some() && spec.reach == ToolReach::Effect {
-            return Err(RegistryError::CachedEffect { name: name.clone() });
-        }
-        let schema = compile(&spec)?;
-        self.places.insert(name.as_str().into(), self.tools.len());
-        self.tools.push(RegisteredTool { spec, schema });
-        Ok(())
     }
 
     /// The tools of this registry that `keep` accepts, in the same order.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&ToolSpec) -> bool) -> Self {
         let tools = self.tools.iter().filter(|tool| keep(&tool.spec));
-        let tools: Vec<_> = tools.cloned().collect();
-        let names = tools.iter().map(|tool| tool.spec.name.as_str().into());
-        Self {
-            places: names.zip(0..).collect(),
-            tools,
-        }
+        Self::of(tools.cloned().collect())
     }
 
     /// The tool of this name, if it exists. Names are compared exactly.
@@ -167,7 +167,12 @@ impl Registry {
     }
 
     fn find(&self, name: &str) -> Option<&RegisteredTool> {
-        self.places.get(name).and_then(|at| self.tools.get(*at))
+        let tool = |place: &usize| self.tools.get(*place).map(|tool| &**tool);
+        let name_at = |place: &usize| tool(place).map(|tool| tool.spec.name.as_str());
+        let found = self
+            .by_name
+            .binary_search_by(|place| name_at(place).cmp(&Some(name)));
+        tool(self.by_name.get(found.ok()?)?)
     }
 
     /// The tools, in the order they were given.
@@ -238,6 +243,24 @@ impl fmt::Debug for Registry {
             .entries(self.specs().map(|spec| &spec.name))
             .finish()
     }
+}
+
+fn registered(spec: ToolSpec) -> Result<RegisteredTool, RegistryError> {
+    let name = &spec.name;
+    if name.as_str().contains('.') {
+        return Err(RegistryError::FullStop { name: name.clone() });
+    }
+    if spec.description.trim().is_empty() {
+        return Err(RegistryError::NoDescription { name: name.clone() });
+    }
+    if spec.timeout.is_zero() {
+        return Err(RegistryError::NoTimeout { name: name.clone() });
+    }
+    if spec.cache.is_some() && spec.reach == ToolReach::Effect {
+        return Err(RegistryError::CachedEffect { name: name.clone() });
+    }
+    let schema = compile(&spec)?;
+    Ok(RegisteredTool { spec, schema })
 }
 
 fn compile(spec: &ToolSpec) -> Result<Schema, RegistryError> {
