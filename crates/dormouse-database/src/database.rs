@@ -7,6 +7,7 @@ use redb::{
 };
 
 use crate::{
+    deferred::DeferredStorage,
     header::{self, Ending},
     kind::FileSignature,
     measured::{MeasuredStorage, StorageMeter},
@@ -23,6 +24,7 @@ const SHORT_BYTES: u64 = 4 << 20;
 /// Dropping it closes the file. Closing writes to the file, but committed data are safe without that.
 pub struct Database {
     redb: redb::Database,
+    storage: DeferredStorage,
     meter: StorageMeter,
     large_bytes: u64,
 }
@@ -70,17 +72,28 @@ impl Database {
         Self::with_storage(Box::new(storage), kind, meter)
     }
 
-    /// Opens the content of this storage.
+    /// Opens the content of this storage. Nothing of it changes before the first transaction begins.
     pub(crate) fn with_storage(
         backend: Box<dyn StorageBackend>,
         kind: &dyn FileSignature,
         meter: &StorageMeter,
     ) -> Result<Self, DatabaseError> {
+        let storage = DeferredStorage::new(MeasuredStorage::new(backend, meter.clone()));
+        Self::deferred(storage, kind, meter)
+    }
+
+    /// Opens the content of this storage, which the meter measures.
+    pub(crate) fn deferred(
+        storage: DeferredStorage,
+        kind: &dyn FileSignature,
+        meter: &StorageMeter,
+    ) -> Result<Self, DatabaseError> {
         let redb = redb::Database::builder()
             .set_cache_size(kind.cache_bytes())
-            .create_with_backend(MeasuredStorage::new(backend, meter.clone()))?;
+            .create_with_backend(storage.clone())?;
         Ok(Self {
             redb,
+            storage,
             meter: meter.clone(),
             large_bytes: kind.check_up_to_bytes(),
         })
@@ -116,6 +129,16 @@ impl Database {
         self.redb.check_integrity()
     }
 
+    /// Lets redb write what it did when it opened the storage, and from now on everything. Closing the database then also
+    /// writes what was committed [in memory](begin_write_in_memory). Does nothing after the first transaction of [`begin_write`].
+    ///
+    /// # Errors
+    ///
+    /// Any error of the storage.
+    pub fn begin_writing(&self) -> Result<(), redb::Error> {
+        self.storage.begin().map_err(redb::Error::Io)
+    }
+
     /// Begins a transaction that reads the current commit. Later commits do not affect the transaction.
     ///
     /// # Errors
@@ -136,7 +159,7 @@ impl Database {
     }
 }
 
-/// Begins a transaction with a two-phase commit. Without the second phase, the next opening could not distinguish a
+/// Begins a transaction with a two-phase commit. The first one also marks the file as open. Without the second phase, the next opening could not distinguish a
 /// damaged newest commit from one that a crash left unfinished, and would not report the damage. In a large file
 /// ([`FileKind::check_up_to_bytes`]) the commit also records which pages are in use. Waits while another transaction is
 /// being written.
@@ -147,8 +170,23 @@ impl Database {
 ///
 /// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 pub fn begin_write(database: &Database) -> Result<WriteTransaction, redb::Error> {
+    database.begin_writing()?;
     let mut writing = database.redb.begin_write()?;
     writing.set_two_phase_commit(true);
     writing.set_quick_repair(database.is_large());
+    Ok(writing)
+}
+
+/// Begins a transaction whose commit stays in memory until the next commit of a transaction of [`begin_write`], which is on disk
+/// together with all before it. Everybody who reads the database here sees it at once. If nothing was written before, nothing is
+/// written now, either, and closing the database loses the commit unless [`Database::begin_writing`] was called. Waits while
+/// another transaction is being written.
+///
+/// # Errors
+///
+/// Any error of redb. After a disk failure every call fails.
+pub fn begin_write_in_memory(database: &Database) -> Result<WriteTransaction, redb::Error> {
+    let mut writing = database.redb.begin_write()?;
+    writing.set_durability(redb::Durability::None)?;
     Ok(writing)
 }

@@ -352,7 +352,19 @@ impl DatabaseHandle {
         // The old database must be closed first, because it locks the file. While nothing is open the slot says
         // `Closed`, but nobody sees that: the slot is locked.
         close(std::mem::replace(&mut *slot, Slot::Closed));
-        match self.source.open(self.kind, &self.meter) {
+        let path = self.source.path();
+        let subject = FileSubject {
+            path,
+            kind: self.kind,
+        };
+        let opened = self.source.open(self.kind, &self.meter);
+        let opened = opened.and_then(|database| {
+            // Whoever opens it after a failure wants to write, and needs to know whether that is possible again.
+            let begun = database.begin_writing();
+            begun.map_err(|error| subject.unopened(error))?;
+            Ok(database)
+        });
+        match opened {
             Ok(database) => {
                 *slot = Slot::Open(database);
                 Ok(())

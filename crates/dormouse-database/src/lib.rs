@@ -14,6 +14,7 @@
 
 mod create;
 mod database;
+mod deferred;
 mod error;
 mod fault;
 mod forward;
@@ -29,7 +30,7 @@ mod pending;
 mod storage;
 
 pub use create::{FileIdentity, create_private_file};
-pub use database::{Database, begin_write};
+pub use database::{Database, begin_write, begin_write_in_memory};
 pub use error::DatabaseOpenError;
 pub use fault::{DatabaseFault, catch_panic, contained};
 pub use handle::{DatabaseHandle, DatabaseSource};

@@ -5,13 +5,14 @@ use redb::{StorageBackend, WriteTransaction};
 use crate::{
     create::{self, Created},
     database::Database,
+    deferred::DeferredStorage,
     error::{DatabaseOpenError, FileSubject},
     fault::{DatabaseFault, catch_panic, contained},
     frozen::{self, FrozenFile},
     header::{self, Ending, Header, Prepared},
     kind::{FileSignature, SignatureFound},
     leftover,
-    measured::StorageMeter,
+    measured::{MeasuredStorage, StorageMeter},
     pending::{self, PendingError, PendingTarget},
     storage::FileStorage,
 };
@@ -77,7 +78,9 @@ pub(crate) fn open_file(
 ) -> Result<Database, DatabaseOpenError> {
     check_file(subject)?;
     leftover::remove_second_name(subject.path);
-    rehearse(subject)?;
+    if subject.kind.pending_commits(subject.path).is_some() {
+        rehearse(subject)?;
+    }
     let file = fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -99,9 +102,8 @@ pub(crate) fn open_file(
     )
 }
 
-/// Rejects a file of another format, and pending commits that do not fit, before anything is written. When redb opens a file
-/// for writing, it marks and repairs the file, even if no transaction follows. Every other problem is ignored here, because
-/// opening the file reports it.
+/// Rejects a file of another format, and pending commits that do not fit, before anything is written: these are applied as soon
+/// as the file is open. Every other problem is ignored here, because opening the file reports it.
 fn rehearse(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
     let refused = rehearse_once(subject);
     // Nothing is locked here: another process may have applied what is pending between the reading of the two.
@@ -145,7 +147,8 @@ pub(crate) fn open_storage(
 ) -> Result<Database, DatabaseOpenError> {
     // A damaged file can make redb panic; the caller must get an error instead.
     let opened = catch_panic(|| {
-        let ending = match header::prepare(&*backend).map_err(|error| subject.io(error))? {
+        let storage = DeferredStorage::new(MeasuredStorage::new(backend, meter.clone()));
+        let ending = match header::prepare(&storage).map_err(|error| subject.io(error))? {
             Prepared::InUse => return Err(subject.in_use()),
             Prepared::Alone(Header::Foreign) => return Err(subject.foreign()),
             Prepared::Alone(Header::Truncated { found, expected }) => {
@@ -154,7 +157,7 @@ pub(crate) fn open_storage(
             Prepared::Alone(Header::Unsettled { .. }) => Ending::Cut,
             Prepared::Alone(Header::Plausible { ending }) => ending,
         };
-        let database = Database::with_storage(backend, subject.kind, meter);
+        let database = Database::deferred(storage, subject.kind, meter);
         let database = database.map_err(|error| subject.unopened(error))?;
         checked(subject, database, ending)
     });
@@ -278,13 +281,16 @@ fn checked(
     ending: Ending,
 ) -> Result<Database, DatabaseOpenError> {
     // The pages are checked before the signature is read, because unchecked pages can contain anything.
-    match database.check(ending) {
-        Ok(true) => {}
-        Ok(false) => return Err(subject.repaired()),
-        Err(error) => return Err(subject.unopened(error)),
-    }
+    let is_intact = database.check(ending);
+    let is_intact = is_intact.map_err(|error| subject.unopened(error))?;
+    // What this program does not read it does not repair.
     check_signature(subject, &database)?;
-    Ok(database)
+    if is_intact {
+        return Ok(database);
+    }
+    let kept = database.begin_writing();
+    kept.map_err(|error| subject.unopened(error))?;
+    Err(subject.repaired())
 }
 
 fn check_signature(subject: FileSubject<'_>, database: &Database) -> Result<(), DatabaseOpenError> {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use dormouse_database::{
-    Database, DatabaseFault, DatabaseOpenError, FileKind, begin_write, contained,
+    Database, DatabaseFault, DatabaseOpenError, FileKind, begin_write, begin_write_in_memory,
+    contained,
 };
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 use tempfile::TempDir;
@@ -47,6 +48,15 @@ pub(crate) fn write(database: &Database, days: std::ops::Range<u64>) -> Result<(
                 table.insert(day, text.as_str())?;
             }
         }
+        Ok(writing.commit()?)
+    })
+}
+
+/// Writes one day in memory.
+pub(crate) fn write_in_memory(database: &Database, day: u64) -> Result<(), DatabaseFault> {
+    contained(|| {
+        let writing = begin_write_in_memory(database)?;
+        writing.open_table(DAYS)?.insert(day, "Nothing yet.")?;
         Ok(writing.commit()?)
     })
 }

@@ -6,10 +6,12 @@ use std::{
     },
 };
 
-use dormouse_database::{Database, DatabaseFault, FileKind, begin_write, contained};
+use dormouse_database::{
+    Database, DatabaseFault, DatabaseOpenError, FileKind, begin_write, contained,
+};
 use redb::{Builder, StorageBackend, backends::InMemoryBackend};
 
-use crate::diary::{DAYS, DIARY, LARGE, Place, lay_down, read, write};
+use crate::diary::{DAYS, DIARY, LARGE, Place, lay_down, open, read, write, write_in_memory};
 
 /// Whether opening a file that a killed process left needs to read all of it.
 fn is_read_whole_after_a_crash(kind: &FileKind) -> bool {
@@ -164,4 +166,49 @@ fn a_panic_inside_becomes_an_error_with_its_message() {
     let refused = contained::<()>(|| Err(redb::Error::Corrupted("page 7".to_owned()))).unwrap_err();
     assert!(!refused.is_disk());
     assert_eq!(contained(|| Ok(7)).unwrap(), 7);
+}
+
+#[test]
+fn a_file_that_is_only_read_stays_as_it_is() {
+    let place = Place::written();
+    let before = fs::read(place.path()).unwrap();
+    let database = open(&place.path()).unwrap();
+    assert!(read(&database).unwrap().len() > 1);
+    let second = open(&place.path()).unwrap_err();
+    assert!(
+        matches!(second, DatabaseOpenError::InUse { .. }),
+        "{second:?}"
+    );
+    drop(database);
+    assert_eq!(fs::read(place.path()).unwrap(), before);
+}
+
+#[test]
+fn commits_in_memory_are_on_disk_with_the_next_one_or_when_the_file_is_closed_if_that_is_wanted() {
+    let place = Place::new();
+    write(&open(&place.path()).unwrap(), 1..3).unwrap();
+    let days = || read(&open(&place.path()).unwrap()).unwrap().len();
+    let before = fs::read(place.path()).unwrap();
+
+    let database = open(&place.path()).unwrap();
+    write_in_memory(&database, 7).unwrap();
+    write_in_memory(&database, 8).unwrap();
+    assert_eq!(read(&database).unwrap().len(), 5);
+    drop(database);
+    assert_eq!(fs::read(place.path()).unwrap(), before);
+    assert_eq!(days(), 3);
+
+    let database = open(&place.path()).unwrap();
+    write_in_memory(&database, 7).unwrap();
+    database.begin_writing().unwrap();
+    drop(database);
+    assert_eq!(days(), 4);
+
+    let database = open(&place.path()).unwrap();
+    write_in_memory(&database, 8).unwrap();
+    write(&database, 9..10).unwrap();
+    // What a kill would leave.
+    let killed = Place::new();
+    fs::copy(place.path(), killed.path()).unwrap();
+    assert_eq!(read(&open(&killed.path()).unwrap()).unwrap().len(), 6);
 }
