@@ -2,7 +2,7 @@
 //! event is taken in twice or left out, whenever the process is killed. The position contains the hash of its last
 //! event, by which the reader of the log finds out whether the memory follows this log or another one.
 
-use std::sync::PoisonError;
+use std::sync::{PoisonError, atomic::Ordering};
 
 use dormouse_contracts::{Audience, Author, Seq, Timestamp};
 use dormouse_entities as entities;
@@ -14,10 +14,14 @@ use crate::{
     ops::{self, Added, ChangeError, Done, Step, refuse},
     record::{RecordId, RecordStatus},
     store::{
-        Abort, Cause, Fault, WriteError, Writing,
+        Abort, Cause, Fault, OnDisk, WriteError, Writing,
         tables::{LOG_HASH, LOG_THROUGH},
     },
 };
+
+/// How many events are taken in in memory before the file is written: after a crash so many are taken in again. Each write takes
+/// a sync.
+const MOST_IN_MEMORY: u64 = 64;
 
 /// One step of what an event of an outside log means for the memory. An event may have several steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +100,9 @@ impl Memory {
     }
 
     /// Takes in the part of an outside log after `after`, through `through`. Secrets in texts are masked.
+    ///
+    /// What was taken in can be recalled at once. It is on disk after some more events, or when the memory is closed; if the
+    /// program is killed before, the position on disk is that of the last event that is on disk, too.
     ///
     /// # Errors
     ///
@@ -223,7 +230,15 @@ impl Inner {
         }
         let saving = || self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let _saving = erases.then(saving);
-        self.change_all(|writing, entities, _now| {
+        let behind = through
+            .seq
+            .saturating_sub(self.log_on_disk.load(Ordering::Relaxed));
+        // What is erased must be gone from the disk.
+        let on_disk = match erases || behind > MOST_IN_MEMORY {
+            true => OnDisk::Now,
+            false => OnDisk::Later,
+        };
+        let taken = self.change_all(on_disk, |writing, entities, _now| {
             let present = taken_through(writing)?;
             if present.seq != after {
                 return Ok((Taken::Moved { through: present }, Done::default()));
@@ -252,7 +267,13 @@ impl Inner {
                 self.remove_copy()?;
             }
             Ok((Taken::Through { through, refused }, done))
-        })
+        })?;
+        let (Taken::Through { through, .. } | Taken::Moved { through }) = taken;
+        self.log_taken_in.store(through.seq, Ordering::Relaxed);
+        if on_disk == OnDisk::Now {
+            self.log_on_disk.store(through.seq, Ordering::Relaxed);
+        }
+        Ok(taken)
     }
 }
 

@@ -6,7 +6,10 @@ pub(crate) mod reading;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
+    sync::{
+        Arc, Mutex, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use dormouse_contracts::{AssistantId, Clock, Timestamp, TokenCounter};
@@ -28,7 +31,8 @@ pub(crate) use draft::Draft;
 
 /// An assistant's long-term memory: records that can be recalled as soon as they are written.
 ///
-/// A clone is another handle to the same memory. Everything acknowledged is on disk; a search uses an index in RAM.
+/// A clone is another handle to the same memory. Everything acknowledged is on disk, except for what a log has; a search uses an
+/// index in RAM.
 /// Blocking work runs on the blocking threads of tokio, so a tokio runtime is needed. Dropping the future of a change
 /// does not take the change back: it may or may not be made.
 #[derive(Clone)]
@@ -48,6 +52,12 @@ pub(crate) struct Inner {
     pub(crate) order: Mutex<Draft>,
     /// The last change that is in the copy of the projection.
     pub(crate) saved: AtomicU64,
+    /// The last event of the log that is taken in on disk, and the last that is taken in at all. Those between are taken in in
+    /// memory; the log has them.
+    pub(crate) log_on_disk: AtomicU64,
+    pub(crate) log_taken_in: AtomicU64,
+    /// Whether the file need not get what is only in memory when it is closed.
+    pub(crate) is_left_behind: AtomicBool,
     /// Held while the copy of the projection is written or removed. It is never taken while `order` is held.
     pub(crate) saving: Mutex<()>,
     pub(crate) assistant: AssistantId,
@@ -331,6 +341,18 @@ impl Memory {
         drop(self);
         // Nothing is ever sent; the channel ends with the file.
         while open.changed().await.is_ok() {}
+    }
+
+    /// Gives up this handle as [`close`](Self::close) does, and leaves the file as it is if at most `events` events of its log
+    /// were taken in since it was written. The next opening takes them in again, which is faster than writing and syncing the
+    /// file each time.
+    pub async fn close_behind(self, events: u64) {
+        let taken_in = self.inner.log_taken_in.load(Ordering::Relaxed);
+        let on_disk = self.inner.log_on_disk.load(Ordering::Relaxed);
+        if taken_in.saturating_sub(on_disk) <= events {
+            self.inner.is_left_behind.store(true, Ordering::Relaxed);
+        }
+        self.close().await;
     }
 
     /// Writes state that is not a change of the memory's content, such as a checkpoint.

@@ -2,7 +2,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
+    sync::{
+        Arc, Mutex, RwLock,
+        atomic::{AtomicBool, AtomicU64},
+    },
 };
 
 use dormouse_contracts::{Timestamp, invariant};
@@ -17,7 +20,10 @@ use crate::{
     people,
     projection::{LazyProjection, Projection, ProjectionSource, ReadingTime},
     record::RecordId,
-    store::{Store, StoreError, tables::RECORD_COUNT},
+    store::{
+        Store, StoreError,
+        tables::{LOG_THROUGH, RECORD_COUNT},
+    },
     vectors::Vectors,
 };
 
@@ -78,7 +84,10 @@ impl Memory {
             progress: builder.progress,
             rebuild: builder.rebuild,
         };
-        let rows = store.read(|reading| reading.entities())?;
+        let (rows, log_through) = store.read(|reading| {
+            let log_through = reading.state(LOG_THROUGH)?;
+            Ok((reading.entities()?, log_through))
+        })?;
         let entities = people::load(rows).map_err(|source| MemoryOpenError::Entities {
             path: file_of(&store),
             source,
@@ -90,9 +99,12 @@ impl Memory {
                 file_id,
                 copy,
                 projection: LazyProjection::unread(source, newest),
-                order: Mutex::new(Draft::of(&entities)),
+                order: Mutex::new(Draft::of(&entities, 0)),
                 entities: RwLock::new(entities),
                 saved: AtomicU64::new(copied),
+                log_on_disk: AtomicU64::new(log_through),
+                log_taken_in: AtomicU64::new(log_through),
+                is_left_behind: AtomicBool::new(false),
                 saving: Mutex::new(()),
                 assistant: builder.assistant,
                 clock: builder.clock,

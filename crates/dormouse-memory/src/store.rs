@@ -7,15 +7,16 @@ pub(crate) mod tables;
 mod writing;
 
 use std::{
+    convert::Infallible,
     error::Error,
     path::{Path, PathBuf},
     sync::{
         PoisonError, RwLock, RwLockReadGuard,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, BoxError};
 use dormouse_database::{self as database, Database, DatabaseOpenError, DatabaseView};
 use redb::WriteTransaction;
 
@@ -37,6 +38,19 @@ pub(crate) struct Store {
     /// newest commit is damaged later, the next opening takes it for unfinished, and the memory takes in its events
     /// once more.
     follows_log: AtomicBool,
+    /// Whether commits are in memory that are not on disk yet.
+    is_ahead: AtomicBool,
+    /// How many times a failure closed the database, which loses what was only in memory.
+    closed: AtomicU64,
+}
+
+/// When what is written is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnDisk {
+    /// When writing returns.
+    Now,
+    /// With the next write that is on disk, or when the memory is closed. Only for what a log has.
+    Later,
 }
 
 /// The state of the database.
@@ -78,21 +92,23 @@ impl Store {
     /// Opens the file. Makes it for this assistant if there is none.
     pub(crate) fn open(path: &Path, assistant: &AssistantId) -> Result<Self, DatabaseOpenError> {
         let database = database::open(path, &KIND, |writing| initialise(writing, assistant))?;
-        Ok(Self {
-            place: Place::File(path.to_owned()),
-            slot: RwLock::new(Slot::Open(database)),
+        Ok(Self::of(Place::File(path.to_owned()), Slot::Open(database)))
+    }
+
+    fn of(place: Place, slot: Slot) -> Self {
+        Self {
+            place,
+            slot: RwLock::new(slot),
             follows_log: AtomicBool::new(false),
-        })
+            is_ahead: AtomicBool::new(false),
+            closed: AtomicU64::new(0),
+        }
     }
 
     /// Opens an existing file.
     pub(crate) fn open_existing(path: &Path) -> Result<Self, DatabaseOpenError> {
         let database = database::open_existing(path, &KIND)?;
-        Ok(Self {
-            place: Place::File(path.to_owned()),
-            slot: RwLock::new(Slot::Open(database)),
-            follows_log: AtomicBool::new(false),
-        })
+        Ok(Self::of(Place::File(path.to_owned()), Slot::Open(database)))
     }
 
     /// Opens the newest commit of an existing file. Neither the file nor its folder is written.
@@ -101,11 +117,8 @@ impl Store {
             database,
             is_in_use,
         } = database::open_view(path, &KIND)?;
-        Ok(Self {
-            place: Place::View(path.to_owned(), is_in_use),
-            slot: RwLock::new(Slot::Open(database)),
-            follows_log: AtomicBool::new(false),
-        })
+        let place = Place::View(path.to_owned(), is_in_use);
+        Ok(Self::of(place, Slot::Open(database)))
     }
 
     /// For a view, whether another process had the file open; `None` otherwise.
@@ -126,21 +139,13 @@ impl Store {
 
     /// A store without a file.
     pub(crate) fn ephemeral(assistant: &AssistantId) -> Result<Self, StoreError> {
-        let store = Self {
-            place: Place::Memory,
-            slot: RwLock::new(Slot::Closed),
-            follows_log: AtomicBool::new(false),
-        };
+        let store = Self::of(Place::Memory, Slot::Closed);
         let made = database::contained(|| {
             let backend = redb::backends::InMemoryBackend::new();
             Database::on(backend, &KIND, |writing| initialise(writing, assistant))
         });
         let database = made.map_err(|fault| store.error(fault.into()))?;
-        Ok(Self {
-            place: Place::Memory,
-            slot: RwLock::new(Slot::Open(database)),
-            follows_log: AtomicBool::new(false),
-        })
+        Ok(Self::of(Place::Memory, Slot::Open(database)))
     }
 
     /// The file's path; `None` for a store without one.
@@ -160,9 +165,47 @@ impl Store {
         self.follows_log.load(Ordering::Relaxed)
     }
 
+    /// How many times a failure closed the database. What was only in memory is lost each time.
+    pub(crate) fn closed(&self) -> u64 {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Writes what is only in memory.
+    pub(crate) fn persist(&self) -> Result<(), StoreError> {
+        if !self.is_ahead.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        match self.write(|_writing| Ok::<_, Abort<Infallible>>(())) {
+            Ok(()) => Ok(()),
+            Err(WriteError::Store(error)) => Err(error),
+            Err(WriteError::Refused(never)) => match never {},
+        }
+    }
+
+    /// Lets the closing of the file write what is only in memory.
+    pub(crate) fn persist_when_closed(&self) -> Result<(), StoreError> {
+        let guard = self.slot.read().unwrap_or_else(PoisonError::into_inner);
+        match guard.database(Access::Write) {
+            Some(database) if self.is_ahead.load(Ordering::Relaxed) => {
+                let begun = database.begin_writing().map_err(Fault::from);
+                begun.map_err(|fault| self.error(fault))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Does `work` in one transaction: all of it is on disk when this returns, or nothing of it ever is.
     pub(crate) fn write<T, E>(
         &self,
+        work: impl FnOnce(&mut Writing<'_>) -> Result<T, Abort<E>>,
+    ) -> Result<T, WriteError<E>> {
+        self.write_on(OnDisk::Now, work)
+    }
+
+    /// Does `work` in one transaction: all of it or nothing of it.
+    pub(crate) fn write_on<T, E>(
+        &self,
+        on_disk: OnDisk,
         work: impl FnOnce(&mut Writing<'_>) -> Result<T, Abort<E>>,
     ) -> Result<T, WriteError<E>> {
         let outcome = {
@@ -174,8 +217,14 @@ impl Store {
             };
             let mut refused = None;
             let done = database::contained(|| {
-                let mut transaction = database::begin_write(database)?;
-                transaction.set_two_phase_commit(!self.follows_log());
+                let transaction = match on_disk {
+                    OnDisk::Later => database::begin_write_in_memory(database)?,
+                    OnDisk::Now => {
+                        let mut transaction = database::begin_write(database)?;
+                        transaction.set_two_phase_commit(!self.follows_log());
+                        transaction
+                    }
+                };
                 let mut writing = match Writing::begin(&transaction) {
                     Ok(writing) => writing,
                     Err(fault) => {
@@ -188,6 +237,8 @@ impl Store {
                 match made {
                     Ok(value) => {
                         transaction.commit()?;
+                        let is_ahead = on_disk == OnDisk::Later;
+                        self.is_ahead.store(is_ahead, Ordering::Relaxed);
                         Ok(Some(value))
                     }
                     Err(abort) => {
@@ -278,12 +329,29 @@ impl Store {
             );
             let mut guard = self.slot.write().unwrap_or_else(PoisonError::into_inner);
             let closed = std::mem::replace(&mut *guard, Slot::Closed);
+            self.closed.fetch_add(1, Ordering::Relaxed);
+            self.is_ahead.store(false, Ordering::Relaxed);
             drop(database::contained(|| {
                 drop(closed);
                 Ok(())
             }));
         }
         error
+    }
+
+    /// Fails as after an error of the disk.
+    #[cfg(test)]
+    pub(crate) fn fail(&self) -> StoreError {
+        self.give_up(Fault::Database(database::DatabaseFault::Closed))
+    }
+
+    /// The content of the file cannot be used.
+    pub(crate) fn unusable(&self, source: BoxError) -> StoreError {
+        StoreError {
+            path: self.path().unwrap_or(Path::new("(not on disk)")).to_owned(),
+            kind: StoreErrorKind::Damaged,
+            source,
+        }
     }
 
     fn error(&self, fault: Fault) -> StoreError {

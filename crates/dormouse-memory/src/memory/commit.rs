@@ -10,8 +10,9 @@ use crate::{
     change::{Change, ChangeSeq, MemoryChange},
     index_copy::{self, IndexCopy},
     ops::{self, Added, ChangeError, Done, Step},
+    people,
     record::RecordId,
-    store::{Fault, StoreError, WriteError, Writing},
+    store::{Fault, OnDisk, StoreError, WriteError, Writing, tables::LOG_THROUGH},
 };
 
 /// After how many changes the copy of the projection is saved when the memory is dropped.
@@ -46,6 +47,7 @@ impl Inner {
     /// Commits a change of records or entities and applies it.
     pub(crate) fn change_all<T>(
         &self,
+        on_disk: OnDisk,
         work: impl FnOnce(&mut Writing<'_>, &mut Entities, Timestamp) -> Step<(T, Done)>,
     ) -> Result<T, MemoryError> {
         let mut draft = self.ordered()?;
@@ -54,7 +56,7 @@ impl Inner {
         draft.is_uncertain = true;
         let written = self
             .store
-            .write(|writing| work(writing, &mut draft.entities, now));
+            .write_on(on_disk, |writing| work(writing, &mut draft.entities, now));
         let (value, done) = written?;
         draft.is_uncertain = false;
         self.apply(&done);
@@ -65,12 +67,34 @@ impl Inner {
     fn ordered(&self) -> Result<MutexGuard<'_, Draft>, StoreError> {
         self.store.check_writable()?;
         let mut draft = self.order.lock().unwrap_or_else(PoisonError::into_inner);
-        if draft.is_uncertain {
+        let closed = self.store.closed();
+        if draft.is_uncertain || draft.closed != closed {
+            self.set_back()?;
             self.catch_up()?;
             let entities = self.entities.read().unwrap_or_else(PoisonError::into_inner);
-            *draft = Draft::of(&entities);
+            *draft = Draft::of(&entities, closed);
         }
         Ok(draft)
+    }
+
+    /// Forgets changes that were only in memory, if a failure has lost them. They are taken in again.
+    fn set_back(&self) -> Result<(), StoreError> {
+        let (newest, log_through, rows) = self.store.read(|reading| {
+            let log_through = reading.state(LOG_THROUGH)?;
+            Ok((reading.last_change()?, log_through, reading.entities()?))
+        })?;
+        self.log_taken_in.store(log_through, Ordering::Relaxed);
+        self.log_on_disk.store(log_through, Ordering::Relaxed);
+        if newest >= self.projection.through() {
+            return Ok(());
+        }
+        let known = people::load(rows).map_err(|error| self.store.unusable(error))?;
+        *self
+            .entities
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = known;
+        self.projection.set_back(newest);
+        Ok(())
     }
 
     /// Applies changes that are on disk although writing them reported a failure.
@@ -114,7 +138,7 @@ impl Inner {
         reason: &str,
     ) -> Result<ChangeSeq, MemoryError> {
         self.check_follows_no_log()?;
-        self.change_all(|writing, entities, now| {
+        self.change_all(OnDisk::Now, |writing, entities, now| {
             let done = ops::change_entity(writing, entities, now, reason, Box::new(change))?;
             Ok((done.changes.last().map_or(0, |change| change.seq), done))
         })
@@ -126,7 +150,7 @@ impl Inner {
         reason: &str,
     ) -> Result<Vec<Added>, MemoryError> {
         self.check_follows_no_log()?;
-        self.change_all(|writing, entities, now| {
+        self.change_all(OnDisk::Now, |writing, entities, now| {
             let event = writing.next_record()?.seq();
             ops::decided(writing, entities, now, reason, event, change)
         })
@@ -172,6 +196,8 @@ impl Inner {
         let Some(copy) = &self.copy else {
             return Ok(());
         };
+        // A copy must not have changes that the file may lose.
+        self.store.persist()?;
         // The disk may be slow, so the projection is encoded under its lock but written without it.
         let (bytes, through) = {
             let projection = self.projection()?;
@@ -191,21 +217,28 @@ impl Inner {
 impl Drop for Inner {
     /// Saves the copy of the search index if reading the newer changes would slow down the next start.
     fn drop(&mut self) {
+        if self.store.view().is_some() {
+            return;
+        }
         if self.is_worth_saving()
-            && self.store.view().is_none()
             && let Err(error) = self.checkpoint()
         {
             tracing::warn!(%error, "the copy of the search index could not be saved");
+        }
+        if !self.is_left_behind.load(Ordering::Relaxed)
+            && let Err(error) = self.store.persist_when_closed()
+        {
+            tracing::warn!(%error, "the memory's file could not be written; the next start takes in the rest of the log");
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use dormouse_contracts::AssistantId;
+    use dormouse_contracts::{AssistantId, Seq};
 
     use super::*;
-    use crate::{Memory, Note};
+    use crate::{Intake, IntakeStep, LogPosition, Memory, Note, Taken};
 
     #[tokio::test]
     async fn a_write_that_reported_a_failure_but_was_committed_is_applied_before_the_next() {
@@ -233,5 +266,56 @@ mod tests {
         assert_eq!(memory.entities().profiles().count(), 1);
         let found = memory.recall("peppermint").await.unwrap();
         assert_eq!(found.items.len(), 1, "{lost:?}");
+    }
+
+    #[tokio::test]
+    async fn what_a_failure_loses_from_memory_is_taken_in_again_and_known_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = AssistantId::try_new("dormouse").unwrap();
+        let path = folder.path().join("m.redb");
+        let open = || Memory::builder(id.clone(), || Timestamp::EPOCH).open(&path);
+        // A new file is written at once.
+        open().await.unwrap().close().await;
+        let memory = open().await.unwrap();
+        let of_event = |seq: u64, step| Intake {
+            event: Seq(seq),
+            at: Timestamp::EPOCH,
+            author: None,
+            reason: "heard".to_owned(),
+            step,
+        };
+        let met = dormouse_entities::EntityChange::Created {
+            entity: "alice".parse().unwrap(),
+            entity_type: dormouse_entities::EntityType::Player,
+            name: dormouse_entities::Name::try_new("Alice").unwrap(),
+        };
+        let part = |words: &str| {
+            let note = IntakeStep::Note(RecordId::event(Seq(1)), Box::new(Note::new(words)));
+            vec![
+                of_event(1, note),
+                of_event(1, IntakeStep::Entity(Box::new(met.clone()))),
+            ]
+        };
+        let through = LogPosition { seq: 1, hash: 1 };
+        memory
+            .take_log(0, through, part("peppermint"))
+            .await
+            .unwrap();
+        memory.recall("peppermint").await.unwrap();
+        let lost = memory.inner.store.fail();
+        assert_eq!(memory.log_position().await.unwrap().seq, 0, "{lost:?}");
+        let taken = memory
+            .take_log(0, through, part("peppermint"))
+            .await
+            .unwrap();
+        assert_eq!(
+            taken,
+            Taken::Through {
+                through,
+                refused: 0
+            }
+        );
+        assert_eq!(memory.entities().profiles().count(), 1);
+        assert_eq!(memory.recall("peppermint").await.unwrap().items.len(), 1);
     }
 }

@@ -95,6 +95,14 @@ impl LazyProjection {
         self.held().projection.through
     }
 
+    /// Forgets everything: this is the newest change of the store now. It is read again when it is needed.
+    pub(crate) fn set_back(&self, newest: ChangeSeq) {
+        let mut held = self.held_to_change();
+        held.projection = Projection::new(self.source.retrieval.clone());
+        held.projection.through = newest;
+        held.is_read = false;
+    }
+
     fn held(&self) -> RwLockReadGuard<'_, Held> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -74,11 +74,7 @@ fn on_failing_disk(path: &Path, errno: i32) -> (Store, Arc<AtomicU64>) {
     };
     let database =
         dormouse_database::Database::on(failing, &KIND, |writing| initialise(writing, &alice()));
-    let store = Store {
-        place: Place::File(path.to_owned()),
-        slot: std::sync::RwLock::new(Slot::Open(database.unwrap())),
-        follows_log: false.into(),
-    };
+    let store = Store::of(Place::File(path.to_owned()), Slot::Open(database.unwrap()));
     (store, left)
 }
 

@@ -65,6 +65,51 @@ async fn a_part_is_taken_in_once_and_only_in_order() {
 }
 
 #[tokio::test]
+async fn what_is_left_behind_is_taken_in_again_from_its_log_and_only_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let part = || vec![met("alice"), note(1, "tea"), note(2, "boat")];
+    open(&path).await.close().await;
+    let before = std::fs::read(&path).unwrap();
+    for events in [5, 1] {
+        let memory = open(&path).await;
+        assert_eq!(memory.log_position().await.unwrap().seq, 0);
+        memory.take_log(0, event(2), part()).await.unwrap();
+        assert_eq!(memory.stats().await.unwrap().records, 2);
+        assert_eq!(memory.entities().profiles().count(), 1);
+        // So would a kill leave it.
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        memory.close_behind(events).await;
+    }
+    let memory = open(&path).await;
+    assert_eq!(memory.log_position().await.unwrap(), event(2));
+    assert_eq!(memory.stats().await.unwrap().records, 2);
+    assert_eq!(memory.entities().profiles().count(), 1);
+}
+
+#[tokio::test]
+async fn a_memory_is_never_far_behind_its_log_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.redb");
+    let memory = open(&path).await;
+    let (mut written, mut last) = (0, std::fs::read(&path).unwrap());
+    for seq in 1..=200 {
+        let part = vec![note(seq, &format!("word{seq}"))];
+        let seq = u64::try_from(seq).unwrap();
+        memory.take_log(seq - 1, event(seq), part).await.unwrap();
+        let now = std::fs::read(&path).unwrap();
+        if now != last {
+            let copy = folder.path().join(format!("{seq}.redb"));
+            std::fs::copy(&path, &copy).unwrap();
+            let there = open(&copy).await.log_position().await.unwrap();
+            assert_eq!(there, event(seq));
+            (written, last) = (written + 1, now);
+        }
+    }
+    assert_eq!(written, 3);
+}
+
+#[tokio::test]
 async fn a_refused_change_of_an_entity_is_skipped_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
