@@ -24,6 +24,7 @@ use dormouse_contracts::{
     TokenCounter, ToolSpec, WorldId,
 };
 use dormouse_resilience::deadline;
+use dormouse_tools::Registry;
 use tokio::{
     select,
     sync::{mpsc, oneshot, watch},
@@ -52,6 +53,9 @@ use inbox::Dropped;
 use reconfiguring::Reconfiguring;
 use record::Unwritten;
 
+/// An assistant that is put away saves a snapshot after this many events since the last one.
+const WORTH_A_SNAPSHOT: u64 = 32;
+
 /// How many commands may wait for the actor.
 const MAILBOX: usize = 256;
 
@@ -70,6 +74,7 @@ pub struct Recorded {
 #[derive(Debug)]
 pub struct Assistant {
     config: AssistantConfig,
+    tools: CompiledTools,
     prepared: Prepared,
     ports: Ports,
     state: State,
@@ -111,6 +116,8 @@ struct Progress {
     night_after: Option<Timestamp>,
     /// The last delivery of each world that was received. Acts with output wait for it.
     taken_in: TakenIn,
+    /// Whether it ends because it is put away, and will be woken again.
+    is_put_away: bool,
 }
 
 /// What the assistant waits for.
@@ -154,14 +161,16 @@ impl Assistant {
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
         let restored = restore_counted(&*ports.log, &config.key).await?;
+        let tools = CompiledTools::try_new(world_tools)?;
         // The state and the configuration are large. Without the box, each future around this one would be large, too.
-        Box::pin(Self::wake_restored(config, restored, world_tools, ports)).await
+        Box::pin(Self::wake_restored(config, restored, tools, ports)).await
     }
 
     /// Wakes an assistant whose configuration depends on its log, for example on settings that operators changed.
     /// `configure` is called with the state that its log folds to, and again after each event
     /// [`setting_changed`](crate::SettingChanged). What it returns then applies from the next tick on; that an assistant is
-    /// switched on or off applies at once, and interrupts the call under way.
+    /// switched on or off applies at once, and interrupts the call under way. Assistants of the same world
+    /// can share `tools`.
     ///
     /// # Errors
     ///
@@ -169,7 +178,7 @@ impl Assistant {
     pub async fn wake_as<E>(
         key: &AssistantId,
         configure: impl Fn(&State) -> Result<AssistantConfig, E> + Send + Sync + 'static,
-        world_tools: Vec<ToolSpec>,
+        tools: CompiledTools,
         ports: Ports,
     ) -> Result<(Self, Handle), E>
     where
@@ -181,7 +190,7 @@ impl Assistant {
             key: key.clone(),
             ..configure(&restored.state)?
         };
-        let woken = Box::pin(Self::wake_restored(config, restored, world_tools, ports)).await;
+        let woken = Box::pin(Self::wake_restored(config, restored, tools, ports)).await;
         let (assistant, handle) = woken?;
         let reconfiguring = Reconfiguring::by(configure);
         let assistant = Self {
@@ -194,10 +203,10 @@ impl Assistant {
     async fn wake_restored(
         config: AssistantConfig,
         restored: Restored,
-        world_tools: Vec<ToolSpec>,
+        tools: CompiledTools,
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
-        let prepared = prepare(&config, world_tools, &ports.counter)?;
+        let prepared = prepare(&config, &tools, &ports.counter)?;
         let Restored { state, folded } = restored;
         remember(&ports, &config.key).await?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);
@@ -210,6 +219,7 @@ impl Assistant {
         let beats = Arc::new(Beats::new(config.limits.tick_rate()));
         let mut assistant = Self {
             config,
+            tools,
             prepared,
             ports,
             state,
@@ -334,8 +344,14 @@ impl Assistant {
         }
         self.note_dropped(self.ports.clock.now());
         // A snapshot of events that are not on disk would describe a life that never happened.
-        if self.flush().await? == Saved::Yes {
+        let is_written = self.flush().await? == Saved::Yes;
+        let is_away = self.progress.is_put_away;
+        // A snapshot has all of the life that prompts show. Folding a few events takes no longer than writing it and reading it.
+        if is_written && !(is_away && self.progress.since_snapshot < WORTH_A_SNAPSHOT) {
             self.save_snapshot().await;
+        }
+        if is_away {
+            return Ok(());
         }
         // So other readers of the memory find everything. Otherwise the next start would catch up.
         let limit = self.config.recall_timeout;
@@ -573,7 +589,7 @@ impl Assistant {
     /// Logs the configuration that applies from `now` on. Returns whether it differs from the one in the log.
     fn note_configuration(&mut self, now: Timestamp) -> bool {
         let (provider, name) = self.ports.model.identity();
-        let tools = self.prepared.tools().specs();
+        let tools: Vec<_> = self.prepared.tools().specs().collect();
         let configuration = Configuration {
             program: PROGRAM.to_owned(),
             persona: self.config.persona.clone(),
@@ -583,11 +599,11 @@ impl Assistant {
                 name: name.clone(),
             }),
             services: self.ports.model.services(),
-            tools: tools.cloned().collect(),
+            tools: Vec::new(),
             preamble_tokens: self.prepared.preamble().tokens,
             awake_since: None,
         };
-        let change = self.state.configuration.change_to(&configuration);
+        let change = self.state.configuration.change_to(&configuration, &tools);
         let differs = change.is_some();
         self.note(now, change.map(Event::Configured).into_iter().collect());
         differs
@@ -654,10 +670,32 @@ impl Assistant {
     }
 }
 
-/// The tools of the world and of the engine with the instructions, for a configuration with which the assistant can run.
+/// The tools of a world and those of the engine, with their compiled schemas. Compiling takes milliseconds and a clone does not,
+/// so assistants of one world share them.
+#[derive(Clone, Debug)]
+pub struct CompiledTools {
+    world: Registry,
+    own: Registry,
+}
+
+impl CompiledTools {
+    /// Compiles the tools of a world.
+    ///
+    /// # Errors
+    ///
+    /// [`WakeError::Tools`] if one of them is not valid, or two have the same name.
+    pub fn try_new(world: Vec<ToolSpec>) -> Result<Self, WakeError> {
+        Ok(Self {
+            world: Registry::try_new(world)?,
+            own: Registry::try_new(builtin_tools()?)?,
+        })
+    }
+}
+
+/// The offered tools with the instructions, for a configuration with which the assistant can run.
 fn prepare(
     config: &AssistantConfig,
-    world: Vec<ToolSpec>,
+    tools: &CompiledTools,
     counter: &Arc<dyn TokenCounter>,
 ) -> Result<Prepared, WakeError> {
     config.check()?;
@@ -668,14 +706,13 @@ fn prepare(
         WAKE_UP => config.sleep.turns > 0,
         _ => true,
     };
-    let own = builtin_tools()?.into_iter().filter(is_offered);
     let prepared = Prepared::new(
         &config.key,
         &config.persona,
         &settings,
-        world.into_iter().chain(own),
+        tools.world.and(&tools.own.only(is_offered))?,
         Arc::clone(counter),
-    )?;
+    );
     leaves_room(config.limits.max_context_tokens(), &prepared.preamble())?;
     let named = config.tool_retries.each.keys();
     for tool in named.filter(|tool| prepared.tools().get(tool).is_none()) {

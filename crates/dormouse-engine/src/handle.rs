@@ -197,6 +197,7 @@ pub(crate) enum Command {
     ),
     Inspect(oneshot::Sender<State>),
     Shutdown,
+    PutAway,
 }
 
 /// A handle to a running assistant. Cloning it is cheap.
@@ -391,6 +392,12 @@ impl Handle {
     pub async fn shut_down(&self) {
         // An assistant that has ended already needs no asking.
         drop(self.commands.send(Command::Shutdown).await);
+    }
+
+    /// The same, for an assistant that is to wake again. Its memory is not brought to the end of the log, and it saves no snapshot
+    /// if the last one is only a few events older: the next start reads these events anyway.
+    pub async fn put_away(&self) {
+        drop(self.commands.send(Command::PutAway).await);
     }
 }
 

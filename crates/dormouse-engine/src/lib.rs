@@ -52,7 +52,7 @@ mod work;
 
 pub use appending::{DecidedEvents, append_decided, append_until_known};
 pub use assessment::{Assessment, ContextSignals, TaskClass};
-pub use assistant::{Assistant, Recorded, RunError, WakeError};
+pub use assistant::{Assistant, CompiledTools, Recorded, RunError, WakeError};
 pub use builtin::builtin_tools;
 pub use clearing::{clear_stop, reset_history, trigger_stop};
 pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, WindowLevel};

@@ -173,6 +173,11 @@ impl DataFolder {
         self.0.join("dialects.json")
     }
 
+    /// What a start has to know of residents at rest.
+    pub fn residents(&self) -> PathBuf {
+        self.0.join("residents.json")
+    }
+
     /// The history of typed lines.
     pub fn history(&self) -> PathBuf {
         self.0.join("history.txt")

@@ -19,7 +19,7 @@ mod woken;
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
+    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak},
     time::Duration,
 };
 
@@ -28,7 +28,9 @@ use dormouse_contracts::{
     AssistantId, ChatModel, Clock, EntityId, Habitat, Random, Seq, Timestamp, ToolSource,
     ToolSourceName, ToolSpec,
 };
-use dormouse_engine::{Handle, Replied, TokenPrice, ToolCalling, builtin_tools};
+use dormouse_engine::{
+    CompiledTools, Handle, Replied, TokenPrice, ToolCalling, WakeError, builtin_tools,
+};
 #[cfg(feature = "mcp")]
 use dormouse_mcp::McpTools;
 use dormouse_providers::{
@@ -187,7 +189,7 @@ pub(crate) struct Shared {
     log: RedbLog,
     world: Arc<dyn Habitat>,
     /// The tools of the world and of the other sources.
-    tools: RwLock<Arc<ToolRouter>>,
+    tools: RwLock<Arc<OfferedTools>>,
     /// The other sources.
     tool_sources: Vec<NamedToolSource>,
     /// The servers among them.
@@ -217,6 +219,30 @@ pub(crate) struct Shared {
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// The tools that all assistants are offered.
+struct OfferedTools {
+    router: Arc<ToolRouter>,
+    /// Made when somebody wakes for the first time. If they are not valid, each assistant reports that when it wakes.
+    compiled: OnceLock<CompiledTools>,
+}
+
+impl OfferedTools {
+    fn of(router: ToolRouter) -> Arc<Self> {
+        Arc::new(Self {
+            router: Arc::new(router),
+            compiled: OnceLock::new(),
+        })
+    }
+
+    fn compiled(&self) -> Result<CompiledTools, WakeError> {
+        if let Some(compiled) = self.compiled.get() {
+            return Ok(compiled.clone());
+        }
+        let compiled = CompiledTools::try_new(self.router.specs())?;
+        Ok(self.compiled.get_or_init(|| compiled).clone())
     }
 }
 
@@ -302,7 +328,8 @@ impl Host<FolderWorld> {
         let router = world.offer(&tools, || {
             Ok(router(Arc::clone(&self.shared.world) as _, others)?)
         })?;
-        *(self.shared.tools.write()).unwrap_or_else(PoisonError::into_inner) = Arc::new(router);
+        *(self.shared.tools.write()).unwrap_or_else(PoisonError::into_inner) =
+            OfferedTools::of(router);
         for resident in self.residents().await {
             if resident.is_awake {
                 self.put_away(&resident.key).await?;
@@ -458,7 +485,7 @@ impl OpenedFolder {
             config,
             log,
             world: habitat,
-            tools: RwLock::new(Arc::new(tools)),
+            tools: RwLock::new(OfferedTools::of(tools)),
             tool_sources,
             #[cfg(feature = "mcp")]
             mcp,
@@ -548,7 +575,7 @@ impl<W: ?Sized> Host<W> {
     /// The tools of the world and of the other sources, as they are offered. The engine's own tools are not among them.
     #[must_use]
     pub fn tools(&self) -> Vec<RoutedTool> {
-        self.shared.tools().tools().to_vec()
+        self.shared.tools().router.tools().to_vec()
     }
 
     /// The servers whose tools are offered, if any are configured.
@@ -588,7 +615,7 @@ impl<W: ?Sized> Host<W> {
 
 impl Shared {
     /// The tools as they are offered now.
-    fn tools(&self) -> Arc<ToolRouter> {
+    fn tools(&self) -> Arc<OfferedTools> {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&tools)
     }

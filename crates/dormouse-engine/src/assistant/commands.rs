@@ -61,6 +61,10 @@ impl Assistant {
                     None
                 }
                 Command::Shutdown => return Ok(ControlFlow::Break(())),
+                Command::PutAway => {
+                    self.progress.is_put_away = true;
+                    return Ok(ControlFlow::Break(()));
+                }
             };
             match next {
                 Some(next) => command = next,

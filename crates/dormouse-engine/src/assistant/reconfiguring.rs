@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dormouse_contracts::{BoxError, Timestamp, ToolReach};
+use dormouse_contracts::{BoxError, Timestamp};
 
 use super::{Assistant, prepare};
 use crate::{
@@ -73,10 +73,7 @@ impl Assistant {
         let Some(next) = self.reconfiguring.next.take() else {
             return;
         };
-        // The tools of a world stay the same.
-        let known = self.prepared.tools().specs();
-        let of_world = known.filter(|tool| tool.reach != ToolReach::Builtin);
-        match prepare(&next, of_world.cloned().collect(), &self.ports.counter) {
+        match prepare(&next, &self.tools, &self.ports.counter) {
             Ok(prepared) => {
                 self.prepared = prepared;
                 self.config = *next;

@@ -87,18 +87,18 @@ impl Prepared {
         key: &AssistantId,
         persona: &str,
         settings: &Settings,
-        tools: impl IntoIterator<Item = ToolSpec>,
+        tools: Registry,
         counter: Arc<dyn TokenCounter>,
-    ) -> Result<Self, RegistryError> {
-        Ok(Self {
+    ) -> Self {
+        Self {
             key: key.clone(),
             persona: persona.to_owned(),
             settings: settings.clone(),
             counter,
-            tools: Registry::try_new(tools)?,
+            tools,
             contexts: Default::default(),
             chosen: Arc::default(),
-        })
+        }
     }
 
     /// Prepares a configuration of the log.
@@ -113,7 +113,8 @@ impl Prepared {
             tools,
             ..
         } = configuration;
-        Self::new(key, persona, settings, tools.iter().cloned(), counter)
+        let tools = Registry::try_new(tools.iter().cloned())?;
+        Ok(Self::new(key, persona, settings, tools, counter))
     }
 
     /// All tools, in every kind of tick.

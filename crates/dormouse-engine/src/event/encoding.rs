@@ -105,20 +105,32 @@ macro_rules! families {
             ///
             /// [`DecodeError`], which names the event's sequence number and says what to do.
             pub fn decode(stored: &StoredEvent) -> Result<Self, DecodeError> {
-                let StoredEvent { seq, kind, schema, payload, .. } = stored;
-                if *schema <= TRIAL_SCHEMA {
-                    return Err(DecodeError::TrialFormat { seq: *seq, kind: kind.clone() });
-                }
-                if let Some(supported) = schema_of(kind)
-                    && *schema > supported
-                {
-                    let (kind, found) = (kind.clone(), *schema);
-                    return Err(DecodeError::NewerSchema { seq: *seq, kind, found, supported });
-                }
+                Self::check_format(stored)?;
+                let StoredEvent { seq, kind, payload, .. } = stored;
                 let broken = |source| DecodeError::Payload { seq: *seq, kind: kind.clone(), source };
                 match kind.as_str() {
                     $($($kind => serde_json::from_slice(payload).map(Self::$variant).map_err(broken),)+)+
                     _ => Err(DecodeError::UnknownKind { seq: *seq, kind: kind.clone() }),
+                }
+            }
+
+            /// Whether this version reads events of this kind and schema, without reading the event.
+            ///
+            /// # Errors
+            ///
+            /// As [`decode`](Self::decode), but never [`DecodeError::Payload`].
+            pub fn check_format(stored: &StoredEvent) -> Result<(), DecodeError> {
+                let StoredEvent { seq, kind, schema, .. } = stored;
+                if *schema <= TRIAL_SCHEMA {
+                    return Err(DecodeError::TrialFormat { seq: *seq, kind: kind.clone() });
+                }
+                match schema_of(kind) {
+                    None => Err(DecodeError::UnknownKind { seq: *seq, kind: kind.clone() }),
+                    Some(supported) if *schema > supported => {
+                        let (kind, found) = (kind.clone(), *schema);
+                        Err(DecodeError::NewerSchema { seq: *seq, kind, found, supported })
+                    }
+                    Some(_) => Ok(()),
                 }
             }
         }

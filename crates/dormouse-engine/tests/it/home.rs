@@ -13,8 +13,8 @@ use dormouse_contracts::{
     Timestamp, ToolCategory, ToolName, ToolSource, ToolSpec,
 };
 use dormouse_engine::{
-    Accepted, AdmissionSettings, Assistant, AssistantConfig, DecideAgainError, Event, Handle,
-    Ports, Privacy, Rest, RunError, State, StopReason, WakeError, decide_again,
+    Accepted, AdmissionSettings, Assistant, AssistantConfig, CompiledTools, DecideAgainError,
+    Event, Handle, Ports, Privacy, Rest, RunError, State, StopReason, WakeError, decide_again,
 };
 use dormouse_memory::Memory;
 use dormouse_testing::{
@@ -211,7 +211,8 @@ impl Home {
             Ok::<_, WakeError>(config)
         };
         let key = key();
-        let woken = Assistant::wake_as(&key, configure, self.tools.clone(), self.ports());
+        let tools = CompiledTools::try_new(self.tools.clone()).expect("the tools are valid");
+        let woken = Assistant::wake_as(&key, configure, tools, self.ports());
         let (assistant, handle) = Box::pin(woken).await.expect("the assistant wakes");
         self.run((assistant, handle))
     }

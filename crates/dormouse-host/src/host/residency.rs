@@ -4,6 +4,7 @@
 //! heard, the time at which something is due, and a future that waits for its world. There is one timer for all of
 //! them, set for the earliest due time.
 
+mod at_rest;
 mod keeper;
 mod living;
 mod moving_in;

@@ -114,13 +114,28 @@ impl Running {
 
     /// Asks the assistant to end. Waits until it has saved its snapshot, and until all its replies have been used for
     /// learning.
-    pub async fn end(mut self) {
+    pub async fn end(self) {
+        self.stop_carrying();
+        self.handle.shut_down().await;
+        self.ended().await;
+    }
+
+    /// The same, for an assistant that is to wake again. Its memory may be behind the log.
+    pub(super) async fn put_away(self) {
+        self.stop_carrying();
+        self.handle.put_away().await;
+        self.ended().await;
+    }
+
+    fn stop_carrying(&self) {
         // The pump waits for the world, which may report nothing more.
         self.stop_perceiving();
         // The carrier may wait for another assistant that is ending, too. What it did not carry is carried when one of
         // the two wakes.
         self.carrier.abort();
-        self.handle.shut_down().await;
+    }
+
+    async fn ended(mut self) {
         while let Some(ended) = self.tasks.join_next().await {
             match ended {
                 Ok(Ended::Assistant(Err(error))) => {

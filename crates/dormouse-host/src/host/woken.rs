@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use dormouse_contracts::{AssistantId, ChatModel, EntityId, Habitat, Timestamp, ToolSource};
+use dormouse_contracts::{AssistantId, ChatModel, EntityId, Habitat, Timestamp};
 use dormouse_engine::{Assistant, AssistantConfig, Handle, Pauses, Ports, State};
 use dormouse_memory::Memory;
 use dormouse_providers::GuardedModel;
@@ -113,7 +113,7 @@ impl Shared {
         let ports = Ports {
             log: Arc::new(shared.log.clone()),
             model: Arc::clone(&shared.models.model),
-            world: tools.clone(),
+            world: Arc::clone(&tools.router) as _,
             clock: Arc::clone(&shared.clock),
             random: Arc::clone(&shared.random),
             counter: Arc::clone(&shared.models.counter) as _,
@@ -123,7 +123,7 @@ impl Shared {
             let (shared, key) = (Arc::clone(shared), key.clone());
             move |state: &State| shared.assistant_config(&key, state)
         };
-        let woken = Assistant::wake_as(key, configure, tools.specs(), ports);
+        let woken = Assistant::wake_as(key, configure, tools.compiled()?, ports);
         // An assistant with its state is large, and many futures wait for one.
         let (assistant, handle) = Box::pin(woken).await?;
         if let Some(archived) = &assistant.state().roster.archived {

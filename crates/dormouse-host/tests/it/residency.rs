@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use dormouse_contracts::{Author, EntityId, ModelErrorKind, ReadEvents, Senses, Seq};
+use dormouse_contracts::{Author, Clock, EntityId, ModelErrorKind, ReadEvents, Senses, Seq};
 use dormouse_engine::{Activity, CommitmentOutcome, RosterChange, State};
-use dormouse_host::{Host, Summary, Tail, roster::RosterDecision};
+use dormouse_host::{Host, Summary, SystemClock, Tail, roster::RosterDecision};
 use dormouse_sandbox::{Character, CharacterKind};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     runtime,
     task::yield_now,
@@ -518,5 +518,51 @@ async fn somebody_who_is_waited_for_wakes_a_resident_that_was_put_away_and_talk_
     let kept = state.promises.ended().map(|it| it.outcome);
     assert_eq!(kept.collect::<Vec<_>>(), [CommitmentOutcome::Kept]);
     assert_eq!(open(&state), 0);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_start_of_many_reads_only_the_logs_that_have_grown_since_they_were_put_away() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let keys: Vec<_> = (0..70)
+        .map(|number| key(&format!("vole{number}")))
+        .collect();
+    for key in &keys {
+        drop(host.wake(key).await.unwrap());
+    }
+    let before = let_a_while_pass(&host).await;
+    host.close().await;
+    drop(host);
+
+    let file = folder.path().join("residents.json");
+    let mut kept: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let tomorrow = SystemClock.now().plus(Duration::from_secs(24 * 3_600));
+    for one in ["vole5", "vole6"] {
+        kept["residents"][one]["due"] = serde_json::to_value(tomorrow).unwrap();
+    }
+    kept["residents"]["vole6"]["seq"] = json!(0);
+    std::fs::write(&file, kept.to_string()).unwrap();
+
+    let host = open(folder.path()).await.unwrap();
+    for (_, moved_in) in host.take_in_all(keys).await {
+        moved_in.unwrap();
+    }
+    let after = host.residents().await;
+    assert_eq!(after.len(), 70);
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before.key, after.key);
+        assert!(!after.is_awake);
+        let is_kept = after.key == key("vole5");
+        assert_eq!(after.due, if is_kept { Some(tomorrow) } else { before.due });
+    }
+    page(&host, "vole7", "remember that the boat is green").await;
+    let vole = host.wake(&key("vole7")).await.unwrap();
+    while vole.handle().status().memories == 0 {
+        vole.handle().at_rest().await;
+        yield_now().await;
+    }
+    drop(vole);
     host.close().await;
 }

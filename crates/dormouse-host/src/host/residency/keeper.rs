@@ -13,12 +13,13 @@ use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::{
     select,
     sync::{Semaphore, mpsc, oneshot},
-    task::{Id, JoinError, JoinSet},
+    task::{Id, JoinError, JoinHandle, JoinSet, spawn_blocking},
     time::sleep,
 };
 
 use super::{
     FIRST_RETRY, LONGEST_RETRY, Order, Reply, Summary,
+    at_rest::{AtRest, RestPlace, WORTH_A_FILE},
     living::{Left, Rested, Visit, live},
     moving_in::Begins,
 };
@@ -43,11 +44,17 @@ pub(super) struct Keeper {
     /// The assistant of each task. Needed after a panic, when the task cannot name its assistant.
     tasks: HashMap<Id, AssistantId>,
     waking: Arc<Semaphore>,
+    /// Where residents at rest are kept for the next start; absent until there are enough of them.
+    rest: Option<RestPlace>,
+    /// How many were put away since these were written.
+    unwritten: usize,
 }
 
 /// One resident.
 struct Slot {
     place: Place,
+    /// What the next start needs to know of it, if it is put away and nothing else has to be known.
+    at_rest: Option<AtRest>,
     wakes: u64,
     /// How many times in a row it could not be woken, or ended by itself.
     failures: u32,
@@ -78,6 +85,8 @@ impl Keeper {
             living: JoinSet::new(),
             tasks: HashMap::new(),
             waking: Arc::new(Semaphore::new(WAKING)),
+            rest: None,
+            unwritten: 0,
         }
     }
 
@@ -107,10 +116,48 @@ impl Keeper {
                 drop(visits.send(Visit::End));
             }
         }
-        while let Some(left) = self.living.join_next().await {
-            if let Err(error) = left {
-                tracing::error!(%error, "an assistant could not be put away properly");
+        while let Some(left) = self.living.join_next_with_id().await {
+            match left {
+                Ok((id, Left { rested, .. })) => {
+                    let slot = self.tasks.remove(&id);
+                    let slot = slot.and_then(|key| self.residents.get_mut(&key));
+                    if let (Some(slot), Some(rested)) = (slot, rested) {
+                        slot.at_rest = AtRest::of(&self.shared, &rested);
+                        self.unwritten += 1;
+                    }
+                }
+                Err(error) => {
+                    tracing::error!(%error, "an assistant could not be put away properly");
+                }
             }
+        }
+        if self.unwritten > 0
+            && let Some(written) = self.write_at_rest()
+        {
+            // Nothing else is left to do, and a failure is logged there.
+            drop(written.await);
+        }
+    }
+
+    /// Begins to write what the next start needs to know of those at rest; `None` if there are too few residents.
+    fn write_at_rest(&mut self) -> Option<JoinHandle<()>> {
+        if self.residents.len() < WORTH_A_FILE {
+            return None;
+        }
+        self.unwritten = 0;
+        let all = self.residents.iter();
+        let all = all.filter_map(|(key, slot)| Some((key.clone(), slot.at_rest?)));
+        let all = all.collect();
+        let place = self.rest.get_or_insert_with(|| RestPlace::of(&self.shared));
+        Some(spawn_blocking(place.write(all)))
+    }
+
+    /// Counts one that was put away. Once that are half of all, they are written, so a start after a crash reads few logs.
+    fn count_at_rest(&mut self) {
+        self.unwritten += 1;
+        if 2 * self.unwritten >= self.residents.len().max(2 * WORTH_A_FILE) {
+            // A failure is logged there.
+            drop(self.write_at_rest());
         }
     }
 
@@ -139,7 +186,11 @@ impl Keeper {
         }
         match begins {
             Begins::Awake => self.wake(&key, None),
-            Begins::PutAway(rested) => self.put(key, 0, rested),
+            Begins::PutAway(rested) => {
+                self.put(key, 0, rested);
+                self.count_at_rest();
+            }
+            Begins::AsBefore(rested) => self.put(key, 0, rested),
         }
     }
 
@@ -189,10 +240,12 @@ impl Keeper {
                 due: None,
                 _listens: None,
             },
+            at_rest: None,
             wakes: 0,
             failures: 0,
             failure: None,
         });
+        slot.at_rest = None;
         match &mut slot.place {
             Place::Awake(visits) => {
                 if let Some(visit) = visit.take()
@@ -269,7 +322,10 @@ impl Keeper {
             Some(Rested {
                 is_archived: true, ..
             }) => drop(self.residents.remove(&key)),
-            Some(rested) => self.put(key.clone(), 0, rested),
+            Some(rested) => {
+                self.put(key.clone(), 0, rested);
+                self.count_at_rest();
+            }
             None => {
                 self.put_failed(key.clone(), failures + 1);
                 if let Some(slot) = self.residents.get_mut(&key) {
@@ -287,6 +343,7 @@ impl Keeper {
     }
 
     fn put(&mut self, key: AssistantId, failures: u32, rested: Rested) {
+        let at_rest = AtRest::of(&self.shared, &rested);
         let Rested {
             heard,
             due,
@@ -303,7 +360,7 @@ impl Keeper {
             woken,
         );
         self.listening.push(Box::pin(listen));
-        self.settle(key, failures, due, Some(listens));
+        self.settle(key, failures, due, Some(listens), at_rest);
     }
 
     /// Puts away an assistant that could not be woken, or whose task ended by itself. It is woken again only after a
@@ -311,7 +368,7 @@ impl Keeper {
     fn put_failed(&mut self, key: AssistantId, failures: u32) {
         let pause = FIRST_RETRY.saturating_mul(1 << failures.saturating_sub(1).min(16));
         let due = self.shared.clock.now().plus(pause.min(LONGEST_RETRY));
-        self.settle(key, failures, Some(due), None);
+        self.settle(key, failures, Some(due), None, None);
     }
 
     fn settle(
@@ -320,6 +377,7 @@ impl Keeper {
         failures: u32,
         due: Option<Timestamp>,
         listens: Option<oneshot::Sender<()>>,
+        at_rest: Option<AtRest>,
     ) {
         if let Some(due) = due {
             self.due.insert((due, key.clone()));
@@ -331,6 +389,7 @@ impl Keeper {
         };
         let slot = Slot {
             place,
+            at_rest,
             wakes,
             failures,
             failure: None,

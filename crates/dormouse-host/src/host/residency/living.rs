@@ -3,7 +3,7 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use dormouse_classify::ClassifyConfig;
-use dormouse_contracts::{AssistantId, Timestamp};
+use dormouse_contracts::{AssistantId, Seq, Timestamp};
 use dormouse_engine::{Activity, Awaiting, Handle, Skip, State, Status, Switch, gate, next_reason};
 use dormouse_memory::Memory;
 use tokio::{
@@ -21,6 +21,10 @@ const WATCHED: usize = 256;
 /// How long the memory of an assistant that is put away may take to close its file.
 const CLOSING: Duration = Duration::from_secs(5);
 
+/// A memory that is so many events behind the log is closed without writing it. The assistant takes these events in again when it
+/// wakes; that is faster than the syncs of a write each time.
+const LEFT_BEHIND: u64 = 32;
+
 /// A request to the task of an assistant.
 pub(super) enum Visit {
     /// A caller wants to keep it awake.
@@ -34,6 +38,8 @@ pub(super) enum Visit {
 /// What is kept of an assistant that is put away.
 #[derive(Clone, Debug)]
 pub(super) struct Rested {
+    /// The end of its log.
+    pub(super) seq: Seq,
     /// The last delivery of the world that it heard.
     pub(super) heard: u64,
     /// When it wakes by itself, if something is due.
@@ -42,6 +48,8 @@ pub(super) struct Rested {
     pub(super) classify: Arc<ClassifyConfig>,
     /// The events that its commitments wait for, if there are any.
     pub(super) awaiting: Option<Box<Awaiting>>,
+    /// Whether it has given or taken tasks that are not done.
+    pub(super) has_tasks: bool,
     /// Whether it is archived, and so no longer a resident.
     pub(super) is_archived: bool,
 }
@@ -58,6 +66,8 @@ impl Rested {
         state.configuration.settings.goals = config.goals.settings();
         let classify = config.classify.config();
         Self {
+            seq: state.seq,
+            has_tasks: state.delegations.open().next().is_some(),
             heard: state.delivered.last(shared.world.id()).unwrap_or_default(),
             due: due(&state, shared.clock.now()),
             awaiting: Awaiting::of(&state).map(Box::new),
@@ -110,10 +120,12 @@ pub(super) async fn live(
             failure = (!is_archived).then(|| dormouse_text::error_chain(&error));
             report(&key, error, &mut visits);
             is_archived.then_some(Rested {
+                seq: Seq::ZERO,
                 heard: 0,
                 due: None,
                 classify: Arc::clone(&shared.classify),
                 awaiting: None,
+                has_tasks: false,
                 is_archived,
             })
         }
@@ -197,7 +209,8 @@ async fn attend(
                     // If the caller has stopped waiting, it does not keep the assistant awake.
                     drop(reply.send(Ok(resident)));
                 }
-                Some(Visit::End) | None => return put_away(shared, &key, running).await,
+                // The host may be closed, so the memory is left for other readers.
+                Some(Visit::End) | None => return put_away(shared, &key, running, Running::end).await,
             },
             () = left(&mut stays) => stays = None,
             failed = running.failed() => {
@@ -215,7 +228,7 @@ async fn attend(
             }
         }
     }
-    let rested = put_away(shared, &key, running).await;
+    let rested = put_away(shared, &key, running, Running::put_away).await;
     // The next task of this assistant opens the file of its memory again, so it must be closed here.
     closed(&key, memory, visits).await;
     rested
@@ -224,7 +237,7 @@ async fn attend(
 /// Waits until nobody has the memory open any more. Visits that come meanwhile wait for a while, and then fail because
 /// it cannot be opened.
 async fn closed(key: &AssistantId, memory: Memory, visits: &mpsc::UnboundedReceiver<Visit>) {
-    let mut closing = pin!(memory.close());
+    let mut closing = pin!(memory.close_behind(LEFT_BEHIND));
     loop {
         if timeout(CLOSING, &mut closing).await.is_ok() {
             return;
@@ -236,13 +249,18 @@ async fn closed(key: &AssistantId, memory: Memory, visits: &mpsc::UnboundedRecei
     }
 }
 
-/// Lets it end, and returns what to keep of it until it wakes.
-async fn put_away(shared: &Shared, key: &AssistantId, running: Running) -> Option<Rested> {
+/// Lets it `end`, and returns what to keep of it until it wakes.
+async fn put_away<E: Future<Output = ()>>(
+    shared: &Shared,
+    key: &AssistantId,
+    running: Running,
+    end: impl FnOnce(Running) -> E,
+) -> Option<Rested> {
     // What the world delivers from here on wakes it again.
     running.stop_perceiving();
     let state = running.handle().inspect().await?;
     let pumped = running.pumped().borrow().done;
-    running.end().await;
+    end(running).await;
     let rested = Rested::of(shared, key, state);
     Some(Rested {
         // The log does not contain ignored deliveries, so the pump may be ahead of it.

@@ -12,7 +12,11 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Order, living::Rested};
+use super::{
+    Order,
+    at_rest::{AllAtRest, AtRest, RestPlace, WORTH_A_FILE},
+    living::Rested,
+};
 use crate::host::{Host, Shared, error::HostError};
 
 /// How many logs are read at the same time. The log has two reading threads; the others decode what was read.
@@ -20,8 +24,10 @@ const READING: usize = 4;
 
 /// How a resident begins.
 pub(super) enum Begins {
-    /// Put away.
+    /// Put away, as its log says.
     PutAway(Rested),
+    /// Put away, as the file of residents at rest says.
+    AsBefore(Rested),
     /// Awake, because it has something to do at once.
     Awake,
 }
@@ -38,11 +44,12 @@ impl<W: ?Sized> Host<W> {
     pub async fn take_in(&self, key: &AssistantId) -> Result<(), HostError> {
         let orders = self.residency.orders(&self.shared);
         let orders = orders.ok_or(HostError::Closed)?;
-        self.shared.take_in(&orders, key).await
+        self.shared.take_in(&orders, key, None).await
     }
 
-    /// Makes these assistants residents, as [`Host::take_in`] does. Several logs are read at the same time, so thousands move
-    /// in faster than one after the other. Returns the result for each, in any order.
+    /// Makes these assistants residents, as [`Host::take_in`] does. Several logs are read at the same time, and none of those that
+    /// the file of residents at rest has, so thousands move in faster than one after the other. Returns the result for each, in any
+    /// order.
     ///
     /// If the future is dropped, some have moved in.
     pub async fn take_in_all(
@@ -53,16 +60,21 @@ impl<W: ?Sized> Host<W> {
             let closed = |key| (key, Err(HostError::Closed));
             return keys.into_iter().map(closed).collect();
         };
+        let at_rest = match keys.len() >= WORTH_A_FILE {
+            true => RestPlace::of(&self.shared).read(),
+            false => AllAtRest::new(),
+        };
+        let at_rest = Arc::new(at_rest);
         let left = Arc::new(Mutex::new(keys.into_iter()));
         let mut reading = JoinSet::new();
         for _ in 0..READING {
             let (shared, orders) = (Arc::clone(&self.shared), orders.clone());
-            let left = Arc::clone(&left);
+            let (left, at_rest) = (Arc::clone(&left), Arc::clone(&at_rest));
             let next = move || left.lock().unwrap_or_else(PoisonError::into_inner).next();
             reading.spawn(async move {
                 let mut taken_in = Vec::new();
                 while let Some(key) = next() {
-                    let result = shared.take_in(&orders, &key).await;
+                    let result = shared.take_in(&orders, &key, at_rest.get(&key)).await;
                     taken_in.push((key, result));
                 }
                 taken_in
@@ -86,8 +98,14 @@ impl Shared {
         &self,
         orders: &mpsc::UnboundedSender<Order>,
         key: &AssistantId,
+        at_rest: Option<&AtRest>,
     ) -> Result<(), HostError> {
-        let begins = self.begins(key).await?;
+        let begins = match at_rest {
+            Some(at_rest) if self.log.end_of(key)? == at_rest.seq => {
+                Begins::AsBefore(at_rest.rested(self))
+            }
+            _ => self.begins(key).await?,
+        };
         let (reply, taken_in) = oneshot::channel();
         let order = Order::TakeIn(key.clone(), begins, reply);
         orders.send(order).map_err(|_unsent| HostError::Closed)?;
