@@ -81,9 +81,15 @@ fn main() {
         measure(&PathBuf::from(folder), &keys);
         return;
     }
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // A folder that is named stays, and is used as it is if it is there: making ten thousand lives takes minutes.
+    let temporary = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = argument("--kept").map_or_else(|| temporary.path().to_owned(), PathBuf::from);
+    if folder.join("log.redb").exists() {
+        measure(&folder, &keys);
+        return;
+    }
     let started = clock::now();
-    let events = multi_threaded().block_on(making::make(folder.path(), &keys));
+    let events = multi_threaded().block_on(making::make(&folder, &keys));
     println!(
         "{residents} residents, whose log has {events} events, were made within {:.0} s\n",
         started.elapsed().as_secs_f64()
@@ -91,7 +97,7 @@ fn main() {
     // In a process of its own, so that nothing is measured that making them left in memory.
     let measured = Command::new(std::env::current_exe().unwrap())
         .args(["--bench", "--residents", &residents.to_string(), "--in"])
-        .arg(folder.path())
+        .arg(&folder)
         .status();
     assert!(measured.unwrap().success());
 }
