@@ -61,7 +61,13 @@ pub(crate) fn bring_in(
     read: Option<&[u8]>,
     target: PendingTarget,
 ) -> Result<Database, DatabaseOpenError> {
-    let applied = catch_panic(|| pending.apply(read, &database, target));
+    let applied = catch_panic(|| {
+        if target == PendingTarget::File {
+            // What is applied is written soon, and whoever opens the file learns at once whether that is possible.
+            database.begin_writing().map_err(DatabaseFault::from)?;
+        }
+        pending.apply(read, &database, target)
+    });
     match applied.unwrap_or_else(|panic| Err(panic.into())) {
         Ok(()) => Ok(database),
         Err(error) => {
