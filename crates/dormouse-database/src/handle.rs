@@ -185,7 +185,8 @@ impl DatabaseHandle {
         initialise: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<Self, DatabaseOpenError> {
         let meter = StorageMeter::default();
-        let database = open::open_or_create(FileSubject { path, kind }, &meter, initialise)?;
+        let subject = FileSubject { path, kind };
+        let database = begun(subject, open::open_or_create(subject, &meter, initialise)?)?;
         Ok(Self::of(Source::File(path.into()), kind, meter, database))
     }
 
@@ -199,7 +200,8 @@ impl DatabaseHandle {
         kind: &'static dyn FileSignature,
     ) -> Result<Self, DatabaseOpenError> {
         let meter = StorageMeter::default();
-        let database = open::open_file(FileSubject { path, kind }, &meter)?;
+        let subject = FileSubject { path, kind };
+        let database = begun(subject, open::open_file(subject, &meter)?)?;
         Ok(Self::of(Source::File(path.into()), kind, meter, database))
     }
 
@@ -249,7 +251,7 @@ impl DatabaseHandle {
                     .map_err(|error| subject.unmade(error))?;
                 database
             }
-            _ => source.open(kind, &meter)?,
+            _ => begun(subject, source.open(kind, &meter)?)?,
         };
         Ok(Self::of(source, kind, meter, database))
     }
@@ -358,12 +360,7 @@ impl DatabaseHandle {
             kind: self.kind,
         };
         let opened = self.source.open(self.kind, &self.meter);
-        let opened = opened.and_then(|database| {
-            // Whoever opens it after a failure wants to write, and needs to know whether that is possible again.
-            let begun = database.begin_writing();
-            begun.map_err(|error| subject.unopened(error))?;
-            Ok(database)
-        });
+        let opened = opened.and_then(|database| begun(subject, database));
         match opened {
             Ok(database) => {
                 *slot = Slot::Open(database);
@@ -397,6 +394,14 @@ impl Drop for DatabaseHandle {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Whoever opens a handle wants to write, and learns at once whether that is possible.
+fn begun(subject: FileSubject<'_>, database: Database) -> Result<Database, DatabaseOpenError> {
+    let begun = catch_panic(|| database.begin_writing());
+    let begun = begun.map_err(|panic| subject.damaged(panic))?;
+    begun.map_err(|error| subject.unopened(error))?;
+    Ok(database)
 }
 
 /// The database with the pending commits of its source.
