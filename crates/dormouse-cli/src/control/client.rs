@@ -74,9 +74,7 @@ pub(super) fn way(command: &Command) -> Way {
             Way::Alone("a log can be salvaged only while no program writes to it")
         }
         Command::Log(Log::Salvage { .. }) => Way::Here,
-        Command::Log(Log::Move(_)) => {
-            Way::Alone("a life can be moved only while nobody lives it")
-        }
+        Command::Log(Log::Move(_)) => Way::Alone("a life can be moved only while nobody lives it"),
         Command::Memory(Memory::Rebuild { .. } | Memory::Migrate(_)) => {
             Way::Alone("the memory can be rebuilt only while no program uses it")
         }

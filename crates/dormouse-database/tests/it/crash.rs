@@ -85,7 +85,7 @@ fn a_file_holds_every_commit_after_a_kill_at_any_moment_even_during_repair() {
             let repaired = open(&tape, &kind);
             let shown = read(&repaired).unwrap().len();
             // Nothing was written yet.
-            assert_eq!(tape.states(), [bytes.clone()]);
+            assert_eq!(tape.states(), *std::slice::from_ref(bytes));
             repaired.begin_writing().unwrap();
             drop(repaired);
             for bytes in tape.states() {
