@@ -396,7 +396,7 @@ impl Drop for DatabaseHandle {
     }
 }
 
-/// Whoever opens a handle wants to write, and learns at once whether that is possible.
+/// A handle is opened to write, so its opening fails if writing is impossible.
 fn begun(subject: FileSubject<'_>, database: Database) -> Result<Database, DatabaseOpenError> {
     let begun = catch_panic(|| database.begin_writing());
     let begun = begun.map_err(|panic| subject.damaged(panic))?;

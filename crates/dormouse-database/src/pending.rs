@@ -63,7 +63,7 @@ pub(crate) fn bring_in(
 ) -> Result<Database, DatabaseOpenError> {
     let applied = catch_panic(|| {
         if target == PendingTarget::File {
-            // What is applied is written soon, and whoever opens the file learns at once whether that is possible.
+            // What is applied is written soon, so the opening fails if writing is impossible.
             database.begin_writing().map_err(DatabaseFault::from)?;
         }
         pending.apply(read, &database, target)

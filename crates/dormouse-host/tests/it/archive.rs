@@ -32,7 +32,7 @@ fn as_key(of: &str, name: Option<&str>) -> LifeWish {
     }
 }
 
-/// A host with a mole that was told where the key is, and has answered.
+/// A host with a mole to whom Alice said where the key is, and who has answered.
 async fn with_mole(folder: &Path) -> Host {
     let host = open(folder).await.unwrap();
     admit_alice(&host).await;
