@@ -284,7 +284,12 @@ mod tests {
             features: 40,
         };
         let learnt = OrderWeights::learn(&asked).unwrap();
-        assert!(learnt.weights["own"] > 0.0 && learnt.weights["saw"] < 0.0);
+        let sum = |text: &str| -> f32 {
+            let features = order_features(text).into_iter();
+            features.filter_map(|it| learnt.weights.get(&it)).sum()
+        };
+        let (order, talk) = ("We own no lamps. What could we try?", "I saw lamps!");
+        assert!(sum(order) > 0.0 && sum(talk) < 0.0, "{learnt:?}");
         assert!(
             learnt.coverage > 90.0 && learnt.precision > 90.0,
             "{learnt:?}"

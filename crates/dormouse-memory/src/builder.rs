@@ -73,6 +73,7 @@ pub struct MemoryBuilder {
     pub(crate) vectors: Option<Arc<dyn VectorIndex>>,
     pub(crate) progress: Option<Box<dyn Fn(Progress) + Send + Sync>>,
     pub(crate) rebuild: bool,
+    pub(crate) behind: u64,
 }
 
 impl fmt::Debug for MemoryBuilder {
@@ -113,6 +114,7 @@ impl MemoryBuilder {
             vectors: None,
             progress: None,
             rebuild: false,
+            behind: 0,
         }
     }
 
@@ -148,6 +150,14 @@ impl MemoryBuilder {
     #[must_use]
     pub fn on_progress(mut self, report: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(Box::new(report));
+        self
+    }
+
+    /// Takes in up to so many events of its log in memory before it writes its file; none by default. Each write takes a sync.
+    /// After a crash they are taken in again; until then, nobody who only reads the file sees them.
+    #[must_use]
+    pub fn behind(mut self, events: u64) -> Self {
+        self.behind = events;
         self
     }
 

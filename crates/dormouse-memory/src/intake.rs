@@ -19,10 +19,6 @@ use crate::{
     },
 };
 
-/// How many events are taken in in memory before the file is written: after a crash so many are taken in again. Each write takes
-/// a sync.
-const MOST_IN_MEMORY: u64 = 64;
-
 /// One step of what an event of an outside log means for the memory. An event may have several steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intake {
@@ -234,7 +230,7 @@ impl Inner {
             .seq
             .saturating_sub(self.log_on_disk.load(Ordering::Relaxed));
         // What is erased must be gone from the disk.
-        let on_disk = match erases || behind > MOST_IN_MEMORY {
+        let on_disk = match erases || behind > self.behind {
             true => OnDisk::Now,
             false => OnDisk::Later,
         };

@@ -56,6 +56,8 @@ pub(crate) struct Inner {
     /// memory; the log has them.
     pub(crate) log_on_disk: AtomicU64,
     pub(crate) log_taken_in: AtomicU64,
+    /// How many events of the log are taken in in memory, at most, before the file is written.
+    pub(crate) behind: u64,
     /// Whether the file need not get what is only in memory when it is closed.
     pub(crate) is_left_behind: AtomicBool,
     /// Held while the copy of the projection is written or removed. It is never taken while `order` is held.

@@ -104,6 +104,7 @@ impl Memory {
                 saved: AtomicU64::new(copied),
                 log_on_disk: AtomicU64::new(log_through),
                 log_taken_in: AtomicU64::new(log_through),
+                behind: builder.behind,
                 is_left_behind: AtomicBool::new(false),
                 saving: Mutex::new(()),
                 assistant: builder.assistant,

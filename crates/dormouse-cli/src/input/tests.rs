@@ -64,7 +64,7 @@ fn a_command_that_is_not_complete_is_refused_with_its_form_and_never_spoken() {
     ] {
         let refused = parse(line, "Dormouse").unwrap_err().to_string();
         assert!(
-            refused.starts_with(form)
+            refused.starts_with(&format!("expected `{form}`"))
                 && refused.contains("say this line to Dormouse")
                 && refused.ends_with("`to: `"),
             "{line}: {refused}"

@@ -347,7 +347,7 @@ fn settings_that_do_not_fit_together_are_warned_about_with_their_place() {
     assert_eq!(set.code, Some(0), "{}", set.err);
     assert!(
         set.err.contains(
-            "this change: tools.first_pause is 30, and tools.longest_pause is 10: no pause"
+            "this change: tools.first_pause is 30, and tools.longest_pause is 10: so the first pause"
         ),
         "{}",
         set.err

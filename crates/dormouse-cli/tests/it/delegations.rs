@@ -89,7 +89,10 @@ async fn tasks_of_assistants_are_listed_from_both_sides() {
     // After a restart with this file, the assistant may give tasks away.
     home.write("dormouse.toml", "[execution]\nsub_agents_enabled = true\n");
     let status = command(&["status"]);
-    assert!(status.contains("gave 0 of 3 tasks away"), "{status}");
+    assert!(
+        status.contains("delegated 0 of at most 3 tasks"),
+        "{status}"
+    );
     home.write("dormouse.toml", "");
     let all = command(&["list", "--all", "--json"]);
     let codes: Vec<Value> = all

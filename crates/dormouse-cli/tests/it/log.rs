@@ -219,7 +219,7 @@ async fn a_life_that_another_version_decided_is_not_called_damaged() {
     let run = home.run(&["log", "replay", "--decide"], "");
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert!(
-        run.err.contains("decided by dormouse-engine 0.0.0"),
+        run.err.contains("made by dormouse-engine 0.0.0"),
         "{}",
         run.err
     );

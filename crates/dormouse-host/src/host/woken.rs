@@ -92,14 +92,19 @@ impl<W: ?Sized> Host<W> {
     ///
     /// [`HostError`]; files that did not exist before are removed again.
     pub async fn prepare(&self, key: &AssistantId) -> Result<Woken, HostError> {
-        let woken = self.shared.prepare(key).await?;
+        let woken = self.shared.prepare(key, 0).await?;
         self.shared.note_alone(key, &woken.handle);
         Ok(woken)
     }
 }
 
 impl Shared {
-    pub(super) async fn prepare(self: &Arc<Self>, key: &AssistantId) -> Result<Woken, HostError> {
+    /// Its memory may be so many events `behind` the log on disk.
+    pub(super) async fn prepare(
+        self: &Arc<Self>,
+        key: &AssistantId,
+        behind: u64,
+    ) -> Result<Woken, HostError> {
         let shared = self;
         let data = &shared.folder;
         data.remove_memory_being_made(key)?;
@@ -107,6 +112,7 @@ impl Shared {
         new_files.add(data.memory(key), is_missing(&data.memory(key)));
         let memory = shared.recall.builder(key, Arc::clone(&shared.clock));
         let memory = memory.counter(Arc::clone(&shared.models.counter) as _);
+        let memory = memory.behind(behind);
         let memory = memory.open(data.memory(key)).await?;
         check_follows(data, &shared.log, &memory).await?;
         let tools = shared.tools();

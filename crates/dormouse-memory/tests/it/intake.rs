@@ -5,7 +5,7 @@ use dormouse_contracts::Seq;
 use dormouse_entities::{EntityChange, EntityType, Name};
 use dormouse_memory::{Intake, IntakeStep, LogPosition, MemoryOpenError, RecordId, Taken};
 
-use crate::{at, ephemeral, found, open, said};
+use crate::{at, builder, ephemeral, found, open, said};
 
 /// A position in a log.
 fn event(seq: u64) -> LogPosition {
@@ -64,6 +64,11 @@ async fn a_part_is_taken_in_once_and_only_in_order() {
     assert_eq!(memory.entities().profiles().count(), 1);
 }
 
+/// A memory that takes in up to 64 events before its file is written.
+async fn open_behind(path: &std::path::Path) -> dormouse_memory::Memory {
+    builder().behind(64).open(path).await.unwrap()
+}
+
 #[tokio::test]
 async fn what_is_left_behind_is_taken_in_again_from_its_log_and_only_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +77,7 @@ async fn what_is_left_behind_is_taken_in_again_from_its_log_and_only_once() {
     open(&path).await.close().await;
     let before = std::fs::read(&path).unwrap();
     for events in [5, 1] {
-        let memory = open(&path).await;
+        let memory = open_behind(&path).await;
         assert_eq!(memory.log_position().await.unwrap().seq, 0);
         memory.take_log(0, event(2), part()).await.unwrap();
         assert_eq!(memory.stats().await.unwrap().records, 2);
@@ -91,7 +96,7 @@ async fn what_is_left_behind_is_taken_in_again_from_its_log_and_only_once() {
 async fn a_memory_is_never_far_behind_its_log_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.redb");
-    let memory = open(&path).await;
+    let memory = open_behind(&path).await;
     let (mut written, mut last) = (0, std::fs::read(&path).unwrap());
     for seq in 1..=200 {
         let part = vec![note(seq, &format!("word{seq}"))];

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 use super::living::Rested;
 use crate::host::Shared;
 
-/// With fewer residents, reading their logs takes no longer than a blink, and no file is written.
+/// With fewer residents, reading their logs takes no longer than a blink, and no file is written. Nor is a memory left behind its
+/// log on disk then.
 pub(super) const WORTH_A_FILE: usize = 64;
 
 /// A resident that is put away, of which nothing else has to be kept.

@@ -277,6 +277,7 @@ impl Keeper {
             key.clone(),
             taken,
             Arc::clone(&self.waking),
+            self.residents.len() >= WORTH_A_FILE,
         );
         let task = self.living.spawn(task);
         self.tasks.insert(task.id(), key.clone());

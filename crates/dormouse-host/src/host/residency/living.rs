@@ -5,7 +5,6 @@ use std::{pin::pin, sync::Arc, time::Duration};
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{AssistantId, Seq, Timestamp};
 use dormouse_engine::{Activity, Awaiting, Handle, Skip, State, Status, Switch, gate, next_reason};
-use dormouse_memory::Memory;
 use tokio::{
     select,
     sync::{Semaphore, broadcast, mpsc, oneshot},
@@ -24,6 +23,9 @@ const CLOSING: Duration = Duration::from_secs(5);
 /// A memory that is so many events behind the log is closed without writing it. The assistant takes these events in again when it
 /// wakes; that is faster than the syncs of a write each time.
 const LEFT_BEHIND: u64 = 32;
+
+/// The memory of an assistant that is awake is so many events behind the log on disk, at most.
+const BEHIND: u64 = 64;
 
 /// A request to the task of an assistant.
 pub(super) enum Visit {
@@ -106,15 +108,17 @@ pub(super) async fn live(
     key: AssistantId,
     mut visits: mpsc::UnboundedReceiver<Visit>,
     waking: Arc<Semaphore>,
+    is_one_of_many: bool,
 ) -> Left {
     let woken = {
         // The semaphore is never closed.
         let _place = waking.acquire().await.ok();
-        shared.prepare(&key).await
+        let behind = if is_one_of_many { BEHIND } else { 0 };
+        shared.prepare(&key, behind).await
     };
     let mut failure = None;
     let rested = match woken {
-        Ok(woken) => Box::pin(attend(&shared, woken, &mut visits)).await,
+        Ok(woken) => Box::pin(attend(&shared, woken, &mut visits, is_one_of_many)).await,
         Err(error) => {
             let is_archived = matches!(error, HostError::Archived { .. });
             failure = (!is_archived).then(|| dormouse_text::error_chain(&error));
@@ -159,6 +163,7 @@ async fn attend(
     shared: &Shared,
     woken: Woken,
     visits: &mut mpsc::UnboundedReceiver<Visit>,
+    is_one_of_many: bool,
 ) -> Option<Rested> {
     let (memory, character) = (woken.memory.clone(), woken.character.clone());
     let key = woken.key.clone();
@@ -228,16 +233,27 @@ async fn attend(
             }
         }
     }
-    let rested = put_away(shared, &key, running, Running::put_away).await;
+    // Of a few residents, everything is on disk when they are put away: somebody may read their files next.
+    let (rested, behind) = match is_one_of_many {
+        true => (
+            put_away(shared, &key, running, Running::put_away).await,
+            LEFT_BEHIND,
+        ),
+        false => (put_away(shared, &key, running, Running::end).await, 0),
+    };
     // The next task of this assistant opens the file of its memory again, so it must be closed here.
-    closed(&key, memory, visits).await;
+    closed(&key, memory.close_behind(behind), visits).await;
     rested
 }
 
 /// Waits until nobody has the memory open any more. Visits that come meanwhile wait for a while, and then fail because
 /// it cannot be opened.
-async fn closed(key: &AssistantId, memory: Memory, visits: &mpsc::UnboundedReceiver<Visit>) {
-    let mut closing = pin!(memory.close_behind(LEFT_BEHIND));
+async fn closed(
+    key: &AssistantId,
+    closing: impl Future<Output = ()>,
+    visits: &mpsc::UnboundedReceiver<Visit>,
+) {
+    let mut closing = pin!(closing);
     loop {
         if timeout(CLOSING, &mut closing).await.is_ok() {
             return;
