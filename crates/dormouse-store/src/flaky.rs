@@ -225,22 +225,6 @@ impl Flaky {
         let [log, write_ahead] = &disk.files;
         Self::with(log.seen.clone(), write_ahead.seen.clone())
     }
-
-    /// Whether the file is marked as closed but does not point at its newest commit. The offsets are those of redb's
-    /// header.
-    pub(crate) fn is_unsettled(&self) -> bool {
-        const SECOND_IS_CURRENT: u8 = 1;
-        const NOT_CLOSED: u8 = 2;
-        let seen = &self.disk().files[0].seen;
-        let transaction = |at: usize| u64::from_le_bytes(seen[at..at + 8].try_into().unwrap());
-        let (first, second) = (transaction(64 + 104), transaction(192 + 104));
-        let is_newest = if seen[9] & SECOND_IS_CURRENT == 0 {
-            first >= second
-        } else {
-            second >= first
-        };
-        seen[9] & NOT_CLOSED == 0 && !is_newest
-    }
 }
 
 /// The smallest unit that a disk writes.
