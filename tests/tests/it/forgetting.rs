@@ -415,10 +415,10 @@ fn names(folder: &Path) -> Vec<String> {
     names.collect::<Result<_, _>>().unwrap()
 }
 
-/// Returns once a file of this name is there, and after ten times as long as it should take in any case.
-async fn until(folder: &Path, part: &str, takes: &Duration) {
+/// Returns once such a file is there, and after ten times as long as it should take in any case.
+async fn until(folder: &Path, is_it: impl Fn(&str) -> bool, takes: &Duration) {
     let began = Instant::now();
-    while began.elapsed() < *takes * 10 && !names(folder).iter().any(|name| name.contains(part)) {
+    while began.elapsed() < *takes * 10 && !names(folder).iter().any(|name| is_it(name)) {
         sleep(Duration::from_millis(1)).await;
     }
 }
@@ -446,8 +446,9 @@ async fn killed_at_any_moment_a_forgetting_leaves_all_or_nothing_and_the_next_st
         let child = program.start(&forget);
         // How long it takes depends on what else runs, so two of four are killed once they have come that far.
         match kill % 4 {
-            0 => until(&data, NEW_FILES, &takes).await,
-            1 => until(&data, JOURNAL, &takes).await,
+            0 => until(&data, |name| name.contains(NEW_FILES), &takes).await,
+            // While the journal is being written it has another name.
+            1 => until(&data, |name| name == JOURNAL, &takes).await,
             _ => sleep(takes.mul_f64(1.05 * chance.unit())).await,
         }
         drop(child.kill_and_read().await);
