@@ -273,7 +273,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let id = AssistantId::try_new("dormouse").unwrap();
         let path = folder.path().join("m.redb");
-        let open = || Memory::builder(id.clone(), || Timestamp::EPOCH).open(&path);
+        let open = || {
+            let memory = Memory::builder(id.clone(), || Timestamp::EPOCH);
+            memory.behind(64).open(&path)
+        };
         // A new file is written at once.
         open().await.unwrap().close().await;
         let memory = open().await.unwrap();
