@@ -46,7 +46,7 @@ const CALM: Duration = Duration::from_secs(20);
 enum Mutant {
     /// A host that was replaced appends in its old epoch.
     NoEpochCheck,
-    /// Who has the lease writes, whatever the log contains.
+    /// The holder of the lease writes without a look at the log.
     LeaseIsTruth,
     /// An append of unknown outcome counts as not done.
     UnknownIsNothing,

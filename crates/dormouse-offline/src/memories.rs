@@ -322,7 +322,7 @@ mod tests {
         let unknown = "I do not know: I remember nothing about that.";
         assert_eq!(of(0.1, "What does Carol prefer?"), unknown);
         assert!(of(0.5, "What does Carol prefer?").starts_with("I am not sure"));
-        // Every word of the question is there, whatever the score is.
+        // Every word of the question is there, so the score does not matter.
         assert!(of(0.1, "What does Bob prefer?").ends_with("\"Bob prefers tea\""));
     }
 
