@@ -10,7 +10,7 @@ use crate::{
     args::{Command, Play},
     assistant::Assistant,
     command::{JsonFlag, Whose, whole},
-    log::Log,
+    log::{Log, PrintedEvents},
     provider::ProviderFlags,
     settings::Settings,
 };
@@ -61,7 +61,7 @@ pub(crate) struct Say {
     words: Vec<String>,
     #[command(flatten)]
     provider: ProviderFlags,
-    /// The name of your character in the world. Another name is another person, and a new one is made
+    /// The name of your character in the world. Each name is another person; a name that is not known yet creates one
     #[arg(long = "as", value_name = "NAME", default_value = "Visitor")]
     player: String,
     #[command(flatten)]
@@ -87,21 +87,7 @@ pub(crate) struct ChangedBy {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
     /// Print the events of its log, one per line, as `dormouse log show` does
-    Events {
-        #[command(flatten)]
-        of: Whose,
-        /// The first event to print
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..=u64::MAX))]
-        from: u64,
-        /// The last event to print [default: the last in the log]
-        #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
-        to: Option<u64>,
-        /// Only the number, the time and the kind of each event
-        #[arg(long, conflicts_with = "json")]
-        kinds: bool,
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    Events(PrintedEvents),
     /// Print its state after an event and the hash of that state, as `dormouse log replay --state` does
     State {
         #[command(flatten)]
@@ -209,19 +195,7 @@ impl Audit {
     /// The command that does this.
     pub(crate) fn command(self) -> Command {
         match self {
-            Self::Events {
-                of,
-                from,
-                to,
-                kinds,
-                json,
-            } => Command::Log(Log::Show {
-                of,
-                from,
-                to,
-                kinds,
-                json,
-            }),
+            Self::Events(events) => Command::Log(Log::Show(events)),
             Self::State { of, at, json } => Command::Log(Log::Replay {
                 of,
                 at,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use dormouse_contracts::Seq;
 
 use crate::{
@@ -20,25 +20,29 @@ mod verify;
 
 use salvage::NewLog;
 
+/// Which events are printed, and how.
+#[derive(Debug, Args)]
+pub(crate) struct PrintedEvents {
+    #[command(flatten)]
+    of: Whose,
+    /// The first event to print
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..=u64::MAX))]
+    from: u64,
+    /// The last event to print [default: the last in the log]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
+    to: Option<u64>,
+    /// Only the number, the time and the kind of each event
+    #[arg(long, conflicts_with = "json")]
+    kinds: bool,
+    #[command(flatten)]
+    json: JsonFlag,
+}
+
 /// Looking into the log.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Log {
     /// Print events, one per line
-    Show {
-        #[command(flatten)]
-        of: Whose,
-        /// The first event to print
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..=u64::MAX))]
-        from: u64,
-        /// The last event to print [default: the last in the log]
-        #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
-        to: Option<u64>,
-        /// Only the number, the time and the kind of each event
-        #[arg(long, conflicts_with = "json")]
-        kinds: bool,
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    Show(PrintedEvents),
     /// Read every event and compare it with its checksum
     Verify {
         #[command(flatten)]
@@ -82,13 +86,13 @@ pub(crate) enum Log {
 pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     match command {
-        Log::Show {
+        Log::Show(PrintedEvents {
             of,
             from,
             to,
             kinds,
             json,
-        } => {
+        }) => {
             let printing = json.printing();
             let (log, key) = open_log_view(places, &data, of.assistant, printing)?;
             let how = show::How { printing, kinds };

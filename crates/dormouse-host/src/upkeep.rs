@@ -119,8 +119,7 @@ pub async fn compact(
     by: Consolidator,
     memory: &mut LoggedMemory<OpenLog>,
 ) -> Result<Compacting, CompactError> {
-    let state = restore(memory.log(), memory.memory().assistant()).await?;
-    let by = counting_as(by, &state);
+    let by = counting_as(by, &*memory.state().await?);
     Box::pin(Compactor { by }.run(memory)).await
 }
 
@@ -171,9 +170,8 @@ pub async fn whole_night(
     by: &Consolidator,
     memory: &mut LoggedMemory<OpenLog>,
 ) -> Result<Night, WholeNightError> {
-    let key = memory.memory().assistant().clone();
     loop {
-        let state = Box::new(restore(memory.log(), &key).await?);
+        let state = memory.state().await?;
         if state.stop.is_on() {
             return Err(SleepError::Stopped.into());
         }

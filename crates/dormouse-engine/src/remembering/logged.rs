@@ -127,7 +127,11 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     }
 
     /// The state at the end of the log. It is kept, so that the next call folds only what is new since.
-    pub(crate) async fn state(&self) -> Result<Arc<State>, ReplayError>
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError`] if the log cannot be folded.
+    pub async fn state(&self) -> Result<Arc<State>, ReplayError>
     where
         L: LoadSnapshot,
     {

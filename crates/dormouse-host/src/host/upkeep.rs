@@ -56,8 +56,9 @@ impl<W: ?Sized> Host<W> {
                 false => return Err(HostError::WorkedOn(key.clone())),
             }
         };
-        let by = self.consolidator(key, most_requests, author).await?;
         let awake = Awake::from(self.wake(key).await?);
+        // Of an assistant that is awake, the state need not be folded.
+        let by = self.consolidator(key, most_requests, author).await?;
         let memory = awake.logged_memory(&shared.log, Arc::clone(&shared.clock));
         Ok(Upkeep {
             by,
